@@ -1,5 +1,7 @@
 """A result made in another environment is never taken over, so what counts must be in its hash."""
 
+from dataclasses import replace
+
 import pytest
 
 from rocky.project.configuration.blocks import Adapter
@@ -7,6 +9,7 @@ from rocky.project.toml.variables import Substituted
 from rocky.run.engine.protocol import EngineFacts
 from rocky.run.prepare.environment import (
     Environment,
+    describe_difference,
     observe_environment,
     predict_environment,
     result_settings,
@@ -154,17 +157,121 @@ def test_what_was_foreseen_of_our_own_spark_is_what_is_found():
     facts = EngineFacts(expected.spark_version, expected.writer, {"spark.sql.ansi.enabled": "true"})
 
     assert expected.hash == observe_environment(facts, Adapter(), {}, own=True).hash
-    assert expected.hash != observe_environment(facts, Adapter(), {}, own=False).hash
+    remote = replace(facts, remote=True)
+    assert expected.hash != observe_environment(remote, Adapter(), {}, own=False).hash
 
 
-def test_what_somebody_has_set_on_a_spark_of_theirs_counts_and_is_not_shown():
-    def observed(**explicit: str) -> Environment:
+def observed(
+    explicit: dict[str, str], settings: dict[str, str] = PLAIN, **conf: str
+) -> Environment:
+    """A session of the caller's in this process."""
+    facts = EngineFacts(foreseen().spark_version, foreseen().writer, settings, explicit)
+    return observe_environment(facts, Adapter(conf=conf), {}, own=False)
+
+
+OF_EVERY_SESSION = {
+    "spark.app.id": "local-1",
+    "spark.app.name": "pyspark-shell",
+    "spark.driver.extraJavaOptions": (
+        "-Djava.net.preferIPv6Addresses=false -XX:+IgnoreUnrecognizedVMOptions"
+        " --add-modules=jdk.incubator.vector --add-opens=java.base/java.lang=ALL-UNNAMED"
+        " -Djdk.reflect.useDirectMethodHandle=false -Dio.netty.tryReflectionSetAccessible=true"
+    ),
+    "spark.master": "local[*]",
+    "spark.rdd.compress": "True",
+    "spark.serializer.objectStreamReset": "100",
+    "spark.submit.deployMode": "client",
+    "spark.submit.pyFiles": "",
+    "spark.sql.warehouse.dir": "file:/somewhere",
+}
+"""What a session has on which nobody has set anything."""
+
+
+@pytest.mark.parametrize(
+    "explicit",
+    [
+        {},
+        {"spark.sql.shuffle.partitions": "7", "spark.executor.memory": "8g"},
+        {"spark.sql.repl.eagerEval.enabled": "true", "spark.sql.ui.retainedExecutions": "3"},
+        {"spark.sql.catalogImplementation": "hive"},
+        {"spark.serializer": "org.apache.spark.serializer.KryoSerializer"},
+        # Pinned: a run has it otherwise than the session that it was given.
+        {"spark.sql.session.timeZone": "UTC", "spark.sql.ansi.enabled": "TRUE"},
+    ],
+)
+def test_a_session_that_can_change_no_row_is_as_a_spark_of_ours(explicit):
+    assert foreseen().json == observed(OF_EVERY_SESSION | explicit).json
+
+
+@pytest.mark.parametrize(
+    ("explicit", "said"),
+    [
+        (
+            {"spark.sql.files.ignoreCorruptFiles": "true"},
+            "`spark.sql.files.ignoreCorruptFiles` is `true` now and was not set in `run-1`",
+        ),
+        (
+            {"spark.driver.extraJavaOptions": "-Duser.language=tr -Xmx2g"},
+            "`spark.driver.extraJavaOptions` is not what it was in `run-1`",
+        ),
+        ({"spark.jars.packages": "a:b:1"}, "`spark.jars.packages` is "),
+        (
+            {"spark.sql.catalog.x.password": "hunter2"},
+            "`spark.sql.catalog.x.password` is not what it was in `run-1`",
+        ),
+        ({"spark.nobody.knows": "hunter2"}, "`spark.nobody.knows` is not what it was in `run-1`"),
+    ],
+)
+def test_what_may_change_a_row_counts_and_is_named(explicit, said):
+    found = observed(OF_EVERY_SESSION | explicit)
+
+    assert foreseen().hash != found.hash
+    assert "hunter2" not in found.json
+    assert describe_difference(foreseen().json, "run-1", found).startswith(said)
+
+
+def test_a_setting_that_is_not_spark_s_default_is_named_with_both_values():
+    then = observed({}, {"spark.sql.mapKeyDedupPolicy": "EXCEPTION"})
+    now = observed({}, {"spark.sql.mapKeyDedupPolicy": "LAST_WIN"})
+    name = "`spark.sql.mapKeyDedupPolicy`"
+
+    assert foreseen().hash == then.hash
+    assert f"{name} is `LAST_WIN` now and was `EXCEPTION` in `run-1`" == describe_difference(
+        then.json, "run-1", now
+    )
+    assert f"{name} is `EXCEPTION` now and was `LAST_WIN` in `run-1`" == describe_difference(
+        now.json, "run-1", foreseen()
+    )
+    conf = foreseen({"spark.sql.mapKeyDedupPolicy": "LAST_WIN"})
+    assert f"{name} is `LAST_WIN` now and was `EXCEPTION` in `run-1`" == describe_difference(
+        then.json, "run-1", conf
+    )
+
+
+def test_what_the_project_asks_for_is_no_difference_of_a_session_that_has_it():
+    name, value = "spark.sql.legacy.timeParserPolicy", "LEGACY"
+    found = observed({name: value}, {name: value}, **{name: value})
+
+    assert foreseen({name: value}).json == found.json
+
+
+def test_of_several_differences_the_first_is_told_and_how_many_there_are():
+    other = Environment("4.0.0", "another", {"TZ": "blake3:1"})
+
+    assert (
+        f"Spark is `{foreseen().spark_version}` now and was `4.0.0` in `run-1`, and 2 more differ"
+        == describe_difference(other.json, "run-1", foreseen())
+    )
+
+
+def test_of_a_server_everything_that_somebody_set_counts_and_is_not_shown():
+    def asked(**explicit: str) -> Environment:
         named = {name.replace("_", "."): value for name, value in explicit.items()}
-        facts = EngineFacts("4.1.4", "memory", {}, named)
+        facts = EngineFacts("4.1.4", "memory", {}, named, remote=True)
         return observe_environment(facts, Adapter(), {}, own=False)
 
-    plain, legacy = observed(), observed(spark_sql_legacy="hunter2")
+    plain, legacy = asked(), asked(spark_sql_legacy="hunter2")
 
     assert plain.hash != legacy.hash
-    assert plain.hash == observed(spark_sql_shuffle_partitions="7").hash
+    assert plain.hash == asked(spark_sql_shuffle_partitions="7").hash
     assert "hunter2" not in legacy.json

@@ -119,7 +119,6 @@ Kind = Literal["local", "cluster", "connect"]
 _HADOOP: Final = "spark.hadoop."
 _LOGGERS: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 _BRIDGE: Final = ("py4j/java_gateway.py", "py4j/clientserver.py")
-_EXPLICIT: Final = ("spark.sql.", "spark.jars", "spark.submit.pyFiles")
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,10 +208,7 @@ def connection_of(
     java = None
     if is_classic(session):
         java = session.sparkContext._jvm.System.getProperty("java.version")  # noqa: SLF001
-    explicit = {
-        name: value for name, value in session.conf.getAll.items() if name.startswith(_EXPLICIT)
-    }
-    facts = SparkFacts(session.version, java, settings, explicit)
+    facts = SparkFacts(session.version, java, settings, dict(session.conf.getAll))
     return Connection(session, kind, facts, stop, jvm)
 
 

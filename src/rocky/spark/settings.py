@@ -116,6 +116,13 @@ RECORDED: Final = (
     SUBSTITUTION,
 )
 
+# What Spark has of these where nothing is set and nothing is pinned.
+DEFAULTS: Final = {
+    "spark.sql.legacy.timeParserPolicy": "CORRECTED",
+    "spark.sql.mapKeyDedupPolicy": "EXCEPTION",
+    "spark.sql.storeAssignmentPolicy": "ANSI",
+}
+
 _GIGABYTE: Final = 1024**3
 
 

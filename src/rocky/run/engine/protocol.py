@@ -51,13 +51,14 @@ class EngineFacts:
     """What can change a result or its bytes: recorded with every run.
 
     `explicit` are settings that somebody has set on the session. They may hold secrets, and are not
-    recorded.
+    recorded. `remote` when it is reached through Connect.
     """
 
     spark_version: str
     writer: str
     settings: Mapping[str, str]
     explicit: Mapping[str, str] = field(default_factory=dict, repr=False)
+    remote: bool = False
 
 
 @dataclass(frozen=True, slots=True)

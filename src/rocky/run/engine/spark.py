@@ -215,6 +215,7 @@ class SparkEngine:
             WRITER,
             dict(connection.facts.settings),
             dict(connection.facts.explicit),
+            remote=connection.kind == "connect",
         )
 
     def _views(self, root: Path, options: Mapping[str, str]) -> SparkViews:

@@ -4,9 +4,14 @@ It is the version of Spark, the writer, and those settings that are not known to
 they the project's, of variables or of files that Spark reads when it starts. For a Spark that Rocky
 starts itself all of that is known before it is started; for one that somebody else started only
 when it has been asked. A result made in another environment is never reused.
+
+A session of the caller's, in this process, is the same environment as a Spark of ours unless it has
+something that counts otherwise: so a notebook and the command line reuse each other's results.
 """
 
+import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,11 +23,13 @@ from typing import Any, Final
 
 from rocky.canonical import canonical_json, text_hash
 from rocky.project.configuration.blocks import Adapter
-from rocky.project.secrets import hide, hide_hash, is_secret
+from rocky.project.configuration.spark_settings import setting_types
+from rocky.project.secrets import HASHED, hide, hide_hash, is_secret
 from rocky.run.checksums import hash_file
 from rocky.run.engine.protocol import EngineFacts
 from rocky.spark.interface import WRITER
 from rocky.spark.java import has_driver
+from rocky.spark.settings import DEFAULTS, session_settings
 
 _HARMLESS: Final = (
     # Where and how fast tasks run.
@@ -53,6 +60,30 @@ _HARMLESS: Final = (
     "spark.task.",
     "spark.ui.",
     "spark.yarn.",
+    "spark.acls.",
+    "spark.admin.",
+    "spark.broadcast.",
+    "spark.cleaner.",
+    "spark.excludeOnFailure.",
+    "spark.extraListeners",
+    "spark.history.",
+    "spark.io.compression.",
+    "spark.kryo",
+    "spark.rdd.",
+    "spark.reducer.",
+    "spark.repl.",
+    "spark.serializer",
+    # What people are shown of it; and a catalogue, in which nothing of a model is looked up.
+    "spark.sql.artifact.",
+    "spark.sql.catalogImplementation",
+    "spark.sql.debug.maxToStringFields",
+    "spark.sql.maxMetadataStringLength",
+    "spark.sql.maxPlanStringLength",
+    "spark.sql.queryExecutionListeners",
+    "spark.sql.redaction.",
+    "spark.redaction.",
+    "spark.sql.repl.",
+    "spark.sql.ui.",
     # How a query is carried out: the rows of a deterministic one are the same.
     "spark.sql.adaptive.",
     "spark.sql.autoBroadcastJoinThreshold",
@@ -86,6 +117,14 @@ _VARIABLES: Final = (
     "YARN_CONF_DIR",
     "TZ",
 )
+_AT_START: Final = "PYSPARK_SUBMIT_ARGS"
+"""A variable that has done what it can once Spark runs: what it set is set on the session."""
+_OF_A_JVM: Final = re.compile(
+    r"--add-\S+|--enable-native-access=\S+|-XX:\S+|-X(?:ms|mx|mn|ss)\S*"
+    r"|-Djdk\.reflect\.useDirectMethodHandle=\S+|-Dio\.netty\.\S+"
+    r"|-Djava\.net\.preferIPv6Addresses=\S+"
+)
+"""Options that Spark itself gives to every JVM, and those of its memory."""
 _READ_AT_START: Final = ("spark-defaults.conf", "spark-env.sh")
 
 
@@ -93,8 +132,9 @@ _READ_AT_START: Final = ("spark-defaults.conf", "spark-env.sh")
 class Environment:
     """What a result was made with.
 
-    `session` is what a Spark of others says of itself; `explicit` is what somebody has set on it,
-    hashed.
+    `session` is what a Spark of others says of itself: through Connect all of it, in this process
+    what is otherwise than a Spark of ours would have it. `explicit` is what somebody has set on it;
+    what may be a secret is hashed.
     """
 
     spark_version: str
@@ -148,8 +188,87 @@ def observe_environment(
     settings = result_settings(adapter, env, root)
     if own:
         return Environment(facts.spark_version, facts.writer, settings)
-    explicit = {name: hide(value) for name, value in facts.explicit.items() if _may_count(name)}
-    return Environment(facts.spark_version, facts.writer, settings, facts.settings, explicit)
+    if facts.remote:
+        explicit = {
+            name: hide(value)
+            for name, value in facts.explicit.items()
+            if name.startswith(_OF_A_SERVER) and _may_count(name)
+        }
+        return Environment(facts.spark_version, facts.writer, settings, facts.settings, explicit)
+    settings.pop(_AT_START, None)
+    ours = DEFAULTS | session_settings(adapter.conf)
+    session = {
+        name: value for name, value in facts.settings.items() if not _same(value, ours.get(name))
+    }
+    explicit = {
+        name: _shown(name, value)
+        for name, value in facts.explicit.items()
+        if name not in facts.settings and _may_count(name) and _deviates(name, value, ours)
+    }
+    return Environment(facts.spark_version, facts.writer, settings, session or None, explicit)
+
+
+def _deviates(name: str, value: str, ours: Mapping[str, str]) -> bool:
+    """Whether somebody has set something otherwise than a Spark of ours has it."""
+    if name.endswith("JavaOptions"):
+        return _own_options(value) != _own_options(ours.get(name, ""))
+    return bool(value.strip()) and not _same(value, ours.get(name))
+
+
+def _own_options(text: str) -> list[str]:
+    return _OF_A_JVM.sub(" ", text).split()
+
+
+def _same(one: str, other: str | None) -> bool:
+    return other is not None and one.strip().lower() == other.strip().lower()
+
+
+def _shown(name: str, value: str) -> str:
+    """A value as it is recorded: only those of Spark's own settings are surely no secrets."""
+    return value if name in setting_types() and not is_secret(name, value) else hide(value)
+
+
+def describe_difference(then: str, run_id: str, now: Environment) -> str | None:
+    """How an environment differs from one that a run recorded; None if in nothing by name."""
+    before, after = _flat(then), _flat(now.json)
+    found = [
+        _difference(name, before.get(name), after.get(name), run_id)
+        for name in sorted(before.keys() | after.keys())
+        if _value(name, before) != _value(name, after)
+    ]
+    if not found:
+        return None
+    more = len(found) - 1
+    return found[0] + (f", and {more} more {'differ' if more > 1 else 'differs'}" if more else "")
+
+
+def _flat(text: str) -> dict[str, str]:
+    document: dict[str, Any] = json.loads(text)
+    found = {"Spark": document.get("spark_version", ""), "the writer": document.get("writer", "")}
+    for part in ("settings", "session", "explicit"):
+        found |= document.get(part) or {}
+    return found
+
+
+def _value(name: str, document: Mapping[str, str]) -> str | None:
+    return document.get(name, _OURS.get(name))
+
+
+def _difference(name: str, then: str | None, now: str | None, run_id: str) -> str:
+    shown = name if name in ("Spark", "the writer") else f"`{name}`"
+    if any(each is not None and each.startswith(HASHED) for each in (then, now)):
+        return f"{shown} is not what it was in `{run_id}`"
+    was, is_now = (_said(each if each is not None else _OURS.get(name)) for each in (then, now))
+    return f"{shown} is {is_now} now and was {was} in `{run_id}`"
+
+
+def _said(value: str | None) -> str:
+    return "not set" if value is None else f"`{value}`"
+
+
+_OURS: Final = DEFAULTS | session_settings({})
+"""What a Spark of ours has where no project says otherwise."""
+_OF_A_SERVER: Final = ("spark.sql.", "spark.jars", "spark.submit.pyFiles")
 
 
 def result_settings(

@@ -22,7 +22,7 @@ from rocky.project.configuration.blocks import Reuse
 from rocky.project.configuration.strategies import replaces_all
 from rocky.run.checksums import damaged_file, missing_file
 from rocky.run.comments import comments_for
-from rocky.run.prepare.environment import Environment
+from rocky.run.prepare.environment import Environment, describe_difference
 from rocky.run.prepare.inputs import KnownInput, MadeFrom
 from rocky.run.prepare.pins import ProofClass, weakest
 from rocky.run.reuse.history import BuildHistory, Resumption, describe_change, find_nondeterminism
@@ -32,6 +32,8 @@ from rocky.store.warehouse import Table
 
 REUSED: Final = "reuse"
 """The `decision` of a model for which an earlier result stands."""
+
+OTHER_ENVIRONMENT: Final = "Spark or its settings changed"
 
 NO_REFRESHES: Final[Mapping[str, str]] = {}
 
@@ -146,6 +148,7 @@ class ReuseDecider:
         self._plan = plan
         self._rules = rules
         self._memory = memory
+        self._environment = environment
         self._env_hash = environment.hash if environment is not None else None
         self._resumption = resumption
 
@@ -261,11 +264,19 @@ class ReuseDecider:
         if found.proof_class not in self._rules.proofs:
             return f"`{found.run_id}` did not read the bytes of all its sources"
         if self._env_hash not in (None, found.env_hash):
-            return "Spark or its settings changed"
+            return self._environment_change(found)
         strategy = self._plan.project.models[step.key].strategy
         if not replaces_all(strategy) and (live is None or live.version != found.commit_version):
             return f"the table has changed since `{found.run_id}`"
         return None
+
+    def _environment_change(self, found: InputIndexEntry) -> str:
+        """Which setting differs from those that a result was made with, and how."""
+        then, now = self._memory.environment_of(found), self._environment
+        said = None
+        if then is not None and now is not None:
+            said = describe_difference(then, found.run_id, now)
+        return said or OTHER_ENVIRONMENT
 
     def _taken(
         self,

@@ -98,6 +98,16 @@ class BuildHistory:
         with self._lock:
             return self.lookups.is_untouched("input_index", found.input_hash)
 
+    def environment_of(self, found: InputIndexEntry) -> str | None:
+        """The environment that an indexed result was made in, as it is recorded."""
+        if self.lookups is None:
+            return None
+        with self._lock:
+            record = self.lookups.provenance(found.run_id, found.model_name)
+        if record is None or record.env_hash != found.env_hash:
+            return None
+        return record.env_canonical_json
+
     def build_of(self, found: InputIndexEntry) -> ModelExecution | None:
         """The execution that made an indexed result, or one that took it over since."""
         last = self.last.get(found.model_name)
