@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from rocky.run.execute.scheduler import Ended, Ending, Job, Watcher, run_jobs
-from rocky.run.prepare.session import stop_on_interrupt
+from rocky.run.prepare.session import raise_interrupt, stop_on_interrupt
 
 DIAMOND = [Job("a"), Job("b", ("a",)), Job("c", ("a",)), Job("d", ("b", "c")), Job("e")]
 
@@ -186,3 +186,12 @@ def test_interrupts_are_left_alone_outside_the_main_thread():
     thread.join()
 
     assert [before] == handlers
+
+
+def test_from_python_the_second_interrupt_is_python_s_own():
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt), stop_on_interrupt(threading.Event(), raise_interrupt):
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    assert before == signal.getsignal(signal.SIGINT)

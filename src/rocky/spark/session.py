@@ -1,7 +1,7 @@
 """Sessions: a Spark of our own, quiet and with the settings that Rocky pins; and its connectors.
 
 One process has at most one Spark driver. If one is running already, a connection shares it through
-a session of its own and does not stop it.
+a session of its own; who started it stops it, and of several threads of ours the last one.
 
 Rocky reads and writes tables by their location and needs Delta's connector only to register them in
 Spark's catalogue. How long a registration lasts is the catalogue's affair; that of a local Spark
@@ -36,13 +36,13 @@ from rocky.spark.connection import (
     adopt_session,
     check_master,
     check_version,
-    connection_of,
     is_classic,
     kind_of,
     open_remote,
     silence_refusals,
 )
 from rocky.spark.deadline import DeadlinePassed, within
+from rocky.spark.driver import STARTING, Driver
 from rocky.spark.failures import SPARK_ERRORS, classify_failure
 from rocky.spark.heartbeat import Heartbeat
 from rocky.spark.interface import FailureKind
@@ -76,24 +76,46 @@ def connect_spark(adapter: Adapter, root: Path) -> Connection:
     check_conf(adapter.conf)
     if adapter.remote:
         return open_remote(adapter.remote, adapter.conf, process_environment())
-    running = SparkContext._active_spark_context  # noqa: SLF001 - asking must not start one
-    if running is not None:
-        return _share_driver(running, adapter)
     master = adapter.master or DEFAULT_MASTER
-    check_master(master)
-    session, jvm = _start(master, adapter.conf, root, record=True)
-    return connection_of(session, kind_of(master), _Stop(session, jvm), jvm)
+    asked = {"spark.master": master, **adapter.conf}
+    if adapter.conf:
+        # Paths in settings start there.
+        asked["folder of the project"] = str(root.absolute())
+    with STARTING:
+        ours = _OURS[-1] if _OURS else None
+        if ours is not None and ours.is_running:
+            return ours.connect(asked)
+        running = SparkContext._active_spark_context  # noqa: SLF001 - asking must not start one
+        if running is not None:
+            return _share_driver(running, adapter)
+        check_master(master)
+        session, jvm = _start(master, adapter.conf, root, record=True)
+        driver = Driver(session, kind_of(master), jvm, asked, _Stop(session, jvm))
+        _OURS[:] = [driver]
+        return driver.connect(asked)
+
+
+_OURS: Final[list[Driver]] = []
+"""The driver that was started here last."""
 
 
 @contextmanager
 def open_session() -> Iterator[SparkSession]:
-    """A session that is stopped at the end. Raises SparkUnavailable."""
-    session, jvm = _start(ANALYSER, SMALL, Path.cwd(), record=False)
+    """A session that is stopped at the end. Raises SparkUnavailable, also where Spark runs."""
+    with STARTING:
+        running = SparkContext._active_spark_context  # noqa: SLF001 - as above
+        if running is not None:
+            raise SparkUnavailable(
+                "Spark's analyser needs a Spark of its own, and this process runs one on"
+                f" `{running.master}` already: stop that, or ask in another process"
+            )
+        session, jvm = _start(ANALYSER, SMALL, Path.cwd(), record=False)
     stop = _Stop(session, jvm)
     try:
         yield session
     finally:
-        stop()
+        with STARTING:
+            stop()
 
 
 class _Stop:

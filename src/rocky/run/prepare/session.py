@@ -135,6 +135,11 @@ def stop_on_interrupt(
             signal.signal(each, handler)
 
 
+def raise_interrupt(_code: int) -> None:
+    """Leave a run as Python leaves anything: whoever called may want to go on."""
+    raise KeyboardInterrupt
+
+
 @dataclass(frozen=True, slots=True)
 class RunSession:
     """A project ready to be run on an adapter."""
@@ -166,7 +171,9 @@ def open_run(
     run_ids: list[RunId] = []
     warehouse = open_project_warehouse(adapter, project.root, caller.environment)
     with ExitStack() as opened:
-        opened.enter_context(stop_on_interrupt(stop))
+        # A notebook that is interrupted twice must not lose its kernel.
+        leave = raise_interrupt if caller.circumstances.session_source == "api" else os._exit
+        opened.enter_context(stop_on_interrupt(stop, leave))
         session = _fetch_ledger(
             project, caller, lambda: refuse_new_ledger(written(warehouse) if written else ())
         )
