@@ -42,9 +42,14 @@ A mistake in the user's project is never an exception: it is a `Diagnostic`.
 """
 
 import errno
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
+
+_OWN: Final = __file__.removesuffix("errors.py")
+_SHELL: Final = re.compile(r"[/\\](IPython|ipykernel)[/\\]")
+"""Files of the shell that called the caller's code."""
 
 
 class RockyError(Exception):
@@ -55,6 +60,19 @@ class RockyError(Exception):
     """
 
     diagnostics: Sequence[Any] = ()
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows in place of a stack: the caller's own lines, and what is wrong."""
+        # Only who is shown one pays for it.
+        from traceback import extract_tb  # noqa: PLC0415
+
+        shown = []
+        for frame in extract_tb(self.__traceback__):
+            if not (frame.filename.startswith(_OWN) or _SHELL.search(frame.filename)):
+                place = "cell" if "ipykernel" in frame.filename else frame.filename
+                shown.append(f"{place}, line {frame.lineno}: {frame.line or ''}".rstrip(": "))
+        notes = getattr(self, "__notes__", ())
+        return [*shown, f"{type(self).__name__}: {self}", *notes]
 
 
 class ProjectNotFound(RockyError):
@@ -265,6 +283,12 @@ class ModelFailed(RockyError):
 
 class InternalError(RockyError):
     """A state that no input should be able to reach."""
+
+    def _render_traceback_(self) -> list[str]:
+        """All of it: who reports it needs the stack."""
+        from traceback import format_exception  # noqa: PLC0415 - as above
+
+        return "".join(format_exception(self)).splitlines()
 
 
 def advise_on_write(failure: OSError, otherwise: str) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 import rocky
 from rocky.api.branch import Branch
+from rocky.errors import InternalError
 from rocky.operations.digest import Digested
 from tests.operations.shops import OpenShop
 from tests.spark.projects import write_files
@@ -105,3 +106,15 @@ def test_completion_lists_what_is_public_and_nothing_else(shop):
     assert not [name for name in branch if name.startswith("_")]
     assert "Branch('x')" == repr(shop.branch("x"))
     assert Branch.__name__ in dir(rocky)
+
+
+def test_a_refusal_is_shown_by_the_caller_s_line_and_what_to_do(shop):
+    with pytest.raises(rocky.RockyError) as caught:
+        shop.lineage("stg_order")
+
+    shown = caught.value._render_traceback_()
+    assert "NothingSelected: no model, source or seed `stg_order`" in shown[-1]
+    assert 'shop.lineage("stg_order")' in shown[0]
+    assert not any("rocky/api" in line or "rocky/operations" in line for line in shown)
+    ours = InternalError("we are wrong")._render_traceback_()
+    assert "rocky.errors.InternalError: we are wrong" == ours[-1]

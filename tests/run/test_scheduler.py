@@ -190,8 +190,13 @@ def test_interrupts_are_left_alone_outside_the_main_thread():
 
 def test_from_python_the_second_interrupt_is_python_s_own():
     before = signal.getsignal(signal.SIGINT)
-    with pytest.raises(KeyboardInterrupt), stop_on_interrupt(threading.Event(), raise_interrupt):
-        os.kill(os.getpid(), signal.SIGINT)
-        os.kill(os.getpid(), signal.SIGINT)
+
+    def interrupt_twice() -> None:
+        with stop_on_interrupt(threading.Event(), raise_interrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupt_twice()
 
     assert before == signal.getsignal(signal.SIGINT)

@@ -73,6 +73,8 @@ class Digested:
 
 _WIDEST: Final = 8
 """An outline has so many columns."""
+_HASH: Final = re.compile("[0-9a-f]{40,}")
+_HASH_SHOWN: Final = 12
 _TOLD: Final = 6
 """The title of an outline names so many facts."""
 
@@ -92,8 +94,9 @@ def outline(report: Any) -> Digest:
         elif isinstance(value, Sequence) and value:
             if all(isinstance(each, Finding) for each in value[:1]):
                 findings = findings or value
-            else:
-                items = items or value
+            elif is_report(value[0]) or not items:
+                # Records say more than names.
+                items = items if items and is_report(items[0]) else value
             facts.append(f"{len(value):,} {label}")
     rows = [dict(_facts(_parts(each))) for each in islice(items, MOST)]
     columns = [
@@ -131,6 +134,8 @@ def _fact(value: Any) -> str:
         return f"{value:%Y-%m-%d %H:%M:%S}"
     if isinstance(value, tuple) and all(isinstance(each, str) for each in value):
         return ", ".join(value)
+    if isinstance(value, str) and _HASH.fullmatch(value):
+        return f"{value[:_HASH_SHOWN]}..."
     return _text(value) if isinstance(value, str | int | float) else ""
 
 
