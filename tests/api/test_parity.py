@@ -386,6 +386,7 @@ OPENED_WITH = {
     "env": "the process's, on the command line",
     "spark": "a session of the caller's, which no other process can have",
     "listener": "what `--quiet` leaves out: progress",
+    "progress": "as `--quiet`, in a notebook",
     "warn": "what goes to standard error",
 }
 
