@@ -12,7 +12,7 @@ import pytest
 
 import rocky
 from rocky import operations
-from rocky.api.arguments import argument_of
+from rocky.api.arguments import RunOptions, argument_of
 from rocky.api.records import Records
 from rocky.errors import InvalidRequest, NothingSelected
 from rocky.operations.history import HistoryRequest
@@ -152,3 +152,9 @@ def _parameters(method: object) -> list[str]:
 
 def _name_of(option: str) -> str:
     return argument_of(option).partition("=")[0]
+
+
+def test_the_help_of_a_run_names_every_option():
+    assert all(
+        f"`{name}`" in (rocky.Workspace.run.__doc__ or "") for name in RunOptions.__annotations__
+    )

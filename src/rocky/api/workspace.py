@@ -171,7 +171,10 @@ class Workspace(Records):
     def run(self, *select: str, **options: Unpack[RunOptions]) -> "RunReport":
         """Build models' tables, copy and check others, and record it.
 
-        A model that fails is in the report, not raised.
+        A model that fails is in the report, not raised. Options are the other fields of
+        `rocky.RunRequest`: `exclude`, `pipeline`, `parallel`, `full_refresh`, `rebuild`, `reuse`,
+        `adapter`, `window`, `filters`, `resume`, `idempotency_key`, `test`, `start_anew` and
+        `force`.
         """
         from rocky.operations.run import run
 
