@@ -11,8 +11,8 @@ from typing import Final
 
 from pyspark.sql import SparkSession
 
-from rocky.errors import AdapterUnusable
-from rocky.spark.connection import Connection, Kind, connection_of
+from rocky.errors import AdapterUnusable, SparkUnavailable
+from rocky.spark.connection import Connection, Kind, apply_conf, connection_of
 from rocky.spark.jvm import Jvm
 
 STARTING: Final = RLock()
@@ -40,8 +40,12 @@ class Driver:
         """Whether somebody uses it: without users it has been stopped."""
         return self._users > 0
 
-    def connect(self, asked: Mapping[str, str]) -> Connection:
-        """A session on it, for one more user. Raises AdapterUnusable for other settings."""
+    def connect(self, asked: Mapping[str, str], conf: Mapping[str, str]) -> Connection:
+        """A session on it with the settings `conf`, for one more user.
+
+        Raises AdapterUnusable where other things are `asked` of it than when it was started,
+        SparkUnavailable when it is gone.
+        """
         names = sorted(
             name
             for name in self._asked.keys() | asked.keys()
@@ -54,7 +58,13 @@ class Driver:
                 " start this one in a process of its own"
             )
         # The first has the session that Spark was started with, as if it were alone.
-        session = self._session if self._users == 0 else self._session.newSession()
+        session = self._session
+        if self._users:
+            end = None if self._jvm is None else self._jvm.ending()
+            if end is not None:
+                raise SparkUnavailable(f"the Spark of another run of this process: {end.message}")
+            session = self._session.newSession()
+            apply_conf(session, conf)
         self._users += 1
         return connection_of(session, self._kind, _Leave(self), self._jvm)
 

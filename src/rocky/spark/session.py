@@ -84,7 +84,7 @@ def connect_spark(adapter: Adapter, root: Path) -> Connection:
     with STARTING:
         ours = _OURS[-1] if _OURS else None
         if ours is not None and ours.is_running:
-            return ours.connect(asked)
+            return ours.connect(asked, adapter.conf)
         running = SparkContext._active_spark_context  # noqa: SLF001 - asking must not start one
         if running is not None:
             return _share_driver(running, adapter)
@@ -92,7 +92,7 @@ def connect_spark(adapter: Adapter, root: Path) -> Connection:
         session, jvm = _start(master, adapter.conf, root, record=True)
         driver = Driver(session, kind_of(master), jvm, asked, _Stop(session, jvm))
         _OURS[:] = [driver]
-        return driver.connect(asked)
+        return driver.connect(asked, adapter.conf)
 
 
 _OURS: Final[list[Driver]] = []
