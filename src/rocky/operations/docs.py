@@ -11,6 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
+from rocky.operations.digest import Digested
 from rocky.operations.list import list_pipelines
 from rocky.operations.page.records import FORMAT, PageIndex, TableDetails
 from rocky.operations.page.runs import load_past
@@ -32,8 +33,8 @@ class DocsRequest(Request):
     out: Path | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocsReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class DocsReport(Digested):
     """The site that was written. `errors` and `warnings` are findings that it shows."""
 
     folder: str
