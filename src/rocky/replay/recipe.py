@@ -161,7 +161,8 @@ def environment_of(
         document.get("spark_version"),
         document.get("writer"),
         document.get("settings", {}),
-        document.get("session") or session or {},
+        # Of a session of the caller's only what is otherwise than in a Spark of ours is hashed.
+        {**(session or {}), **document.get("session", {})},
         document.get("explicit", {}),
     )
 
