@@ -30,11 +30,11 @@ def command_line():
     line = [sys.executable, "-c", code, "run", "-o", "json"]
     said = subprocess.run(line, cwd=root, capture_output=True, text=True)
     document = json.loads(said.stdout)
-    return {e["model"]: [e["decision"], e["reason"]] for e in document["model_decisions"]}
+    return {e["model"]: [e.get("decision"), e.get("reason")] for e in document["model_decisions"]}
 
 def notebook():
     found = rocky.to_dict(rocky.open(root, spark=spark).run())
-    return {e["model"]: [e["decision"], e["reason"]] for e in found["model_decisions"]}
+    return {e["model"]: [e.get("decision"), e.get("reason")] for e in found["model_decisions"]}
 
 first = command_line()
 spark = (

@@ -105,9 +105,9 @@ def test_a_mistake_is_told_by_its_place_without_a_stack(shown):
 
 def test_completion_has_every_method_and_nothing_private(shown):
     names = result(shown["complete"])
-    assert "shop.lineage" in names
-    assert "shop.table" in names
-    assert "_branch" not in names
+    assert ".lineage'" in names
+    assert ".table'" in names
+    assert "branch_adapter" not in names
     assert "is_branch_known" not in names
 
 

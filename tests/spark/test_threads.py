@@ -16,12 +16,12 @@ from rocky.project.configuration.blocks import Adapter
 from rocky.spark.java import has_driver
 from rocky.spark.session import connect_spark, open_session
 
-one = connect_spark(Adapter(master="local[1]"), Path("/a"))
-two = connect_spark(Adapter(master="local[1]"), Path("/b"))
+one = connect_spark(Adapter(master="local[1]"), Path("/tmp"))
+two = connect_spark(Adapter(master="local[1]"), Path("/"))
 two.session.range(3).createOrReplaceTempView("of_two")
 said = []
 try:
-    connect_spark(Adapter(master="local[1]", conf={"spark.sql.mapKeyDedupPolicy": "LAST_WIN"}), Path("/a"))
+    connect_spark(Adapter(master="local[1]", conf={"spark.sql.mapKeyDedupPolicy": "LAST_WIN"}), Path("/tmp"))
 except AdapterUnusable as refused:
     said.append(str(refused))
 try:

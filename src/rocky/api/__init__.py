@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from rocky.api.arguments import path_of
+from rocky.api.progress import offer_names, running_shell
 from rocky.api.workspace import Workspace
 from rocky.errors import InvalidRequest
 from rocky.plan.arguments import refuse_unfit
@@ -60,6 +61,8 @@ def open(  # noqa: A001 - as it is called: `rocky.open`
         raise InvalidRequest(
             f"`listener` has no method `{missing[0]}`; it needs {', '.join(_HEARD)}"
         )
+    if running_shell() is not None:
+        offer_names(Workspace)
     opened = Workspace(
         path_of(path),
         path_of(state_path),

@@ -168,6 +168,13 @@ def running_shell() -> Any:
     return module.get_ipython() if module is not None else None
 
 
+def offer_names(kind: type) -> None:
+    """Let IPython complete what `dir` lists of objects of a class; it adds all attributes else."""
+    generics = sys.modules.get("IPython.utils.generics")
+    if generics is not None:
+        generics.complete_object.register(kind, lambda found, _: dir(found))
+
+
 @contextmanager
 def shown_progress(workspace: Place, what: str) -> Iterator[Place]:
     """The workspace, with what happens shown until the end of the block unless it has a listener.
