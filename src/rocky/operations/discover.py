@@ -15,6 +15,7 @@ from rocky.errors import InternalError, NothingSelected, RockyError
 from rocky.language.datatypes.text import format_type
 from rocky.language.datatypes.types import UNKNOWN, StructField
 from rocky.language.names import split_name
+from rocky.operations.digest import Digested
 from rocky.operations.workspace import Workspace, compile_workspace
 from rocky.pipelines.drift.live import holds
 from rocky.plan.adapters import main_adapter
@@ -75,8 +76,8 @@ class DiscoveredSource:
     error: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DiscoverReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class DiscoverReport(Digested):
     """Every source that was looked at, and the files that were written."""
 
     sources: tuple[DiscoveredSource, ...]
