@@ -195,6 +195,7 @@ OF_EVERY_SESSION = {
         {"spark.sql.repl.eagerEval.enabled": "true", "spark.sql.ui.retainedExecutions": "3"},
         {"spark.sql.catalogImplementation": "hive"},
         {"spark.serializer": "org.apache.spark.serializer.KryoSerializer"},
+        {"parquet.hadoop.vectored.io.enabled": "false"},
         # Pinned: a run has it otherwise than the session that it was given.
         {"spark.sql.session.timeZone": "UTC", "spark.sql.ansi.enabled": "TRUE"},
     ],

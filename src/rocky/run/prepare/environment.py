@@ -197,6 +197,8 @@ def observe_environment(
         return Environment(facts.spark_version, facts.writer, settings, facts.settings, explicit)
     settings.pop(_AT_START, None)
     ours = DEFAULTS | session_settings(adapter.conf)
+    # What is Hadoop's has another name on a session that runs already.
+    ours |= {name.removeprefix(_HADOOP): value for name, value in ours.items()}
     session = {
         name: value for name, value in facts.settings.items() if not _same(value, ours.get(name))
     }
@@ -268,6 +270,7 @@ def _said(value: str | None) -> str:
 
 _OURS: Final = DEFAULTS | session_settings({})
 """What a Spark of ours has where no project says otherwise."""
+_HADOOP: Final = "spark.hadoop."
 _OF_A_SERVER: Final = ("spark.sql.", "spark.jars", "spark.submit.pyFiles")
 
 
