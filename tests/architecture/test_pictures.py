@@ -10,6 +10,7 @@ import click
 import pytest
 
 from rocky.cli.app import main as command_line
+from rocky.store.guard import GUARD
 from tests.architecture.console import README, ROOT
 from tests.branches.shops import BranchShop, enter_shop
 from tools.draw_pictures import FOLDER, format_pictures
@@ -165,6 +166,7 @@ def test_the_anatomy_of_a_table_is_that_of_a_table_built_twice(tmp_path, monkeyp
 
     drawn = {re.sub(r"[0-9a-f]{4}…[0-9a-f]{2}", "HASH", part.name) for part in TABLE}
     found = {re.sub(r"[0-9a-f]{64}", "HASH", name) for name in named}
-    assert {"_delta_log/", *(commit.name for commit in commits), *found} == drawn
+    assert {"_delta_log/", *(commit.name for commit in commits), *found, GUARD} == drawn
+    assert {file.name for file in folder.iterdir()} == {"_delta_log", GUARD, *named}
     assert {f"{DATA_FOLDER}HASH.parquet"} == found
     assert {part.name for part in LEDGER} <= tables

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from rocky.store.guard import GUARD
 from tools.pictures.svg import Picture
 
 DATA_FOLDER = ""
@@ -31,6 +32,7 @@ TABLE = (
     Part("00000000000000000001.json", "remove 0b5e…9c, add 7f12…e4, signed", 2),
     Part(DATA_FOLDER + FIRST_FILE, "rows of version 0, kept until `rocky gc`"),
     Part(DATA_FOLDER + NEWEST_FILE, "rows now; the name is the BLAKE3 of the bytes"),
+    Part(GUARD, "no Parquet: whoever reads the folder as such fails"),
 )
 LEDGER = (
     Part("run_history", "who ran what, from which git commit, at what cost"),
@@ -52,7 +54,7 @@ CHECKS = (
 
 def draw_table() -> Picture:
     parts = ", ".join(f"{part.name} ({part.words})" for part in (*TABLE, *LEDGER))
-    height = 408
+    height = 454
     picture = Picture(
         "The anatomy of a table",
         f"Three boxes. The folder of a table and the ledger hold {parts}. A seal, signed and kept"
