@@ -86,7 +86,8 @@ def test_views_of_a_run_are_found_by_everybody(catalogue, tmp_path, monkeypatch)
         full = ".".join(map(quote_name, name))
         files = deltalake.DeltaTable(uri).file_uris()
         place = tmp_path / "plain" / name[2]
-        session.read.parquet(*files).write.mode("overwrite").parquet(str(place))
+        if not place.exists():
+            session.read.parquet(*files).write.parquet(str(place))
         session.sql(f"CREATE TABLE IF NOT EXISTS {full} USING parquet LOCATION '{place}'")
 
     monkeypatch.setattr("rocky.run.engine.spark.open_catalogue", lambda _session: None)
