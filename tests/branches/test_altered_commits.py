@@ -14,6 +14,7 @@ from rocky.operations.branch import promotion
 from rocky.store.journal import JOURNAL_FOLDER
 from tests.branches.shops import BranchShop, Template
 from tests.run.test_altered_tables import edit
+from tests.table_files import data_files
 
 pytestmark = pytest.mark.slow
 
@@ -89,7 +90,7 @@ def test_a_branch_is_not_made_of_a_commit_that_no_run_made(shop):
 
 def test_a_branch_is_made_of_a_foreign_commit_that_was_accepted(shop):
     folder = shop.root / "warehouse/spark_catalog/default/events"
-    (file,) = folder.glob("*.parquet")
+    (file,) = data_files(folder)
     rows = pq.read_table(file)
     pq.write_table(rows.slice(0, 1), folder / "more")
     name = f"{blake3((folder / 'more').read_bytes()).hexdigest()}.parquet"
