@@ -227,7 +227,9 @@ def test_a_branch_is_not_held(shop):
     assert [(1, "DE"), (2, "DE")] == shop.rows("stg_orders", "b2")
 
 
-def test_plan_list_and_history_say_why(shop):
+def test_plan_list_and_history_say_why(shop, monkeypatch):
+    # Room for the whole reason: 80 columns cut it.
+    monkeypatch.setenv("COLUMNS", "200")
     plan = json.loads(shop.do("plan", "-o", "json"))
     (outlook,) = (each for each in plan["model_decisions"] if each["model"] == "stg_orders")
     assert ("hold", True) == (outlook["decision"], outlook["reason"].startswith(held_by(shop)))

@@ -126,7 +126,7 @@ rows = [ { id = 1, amuont = 2 } ]
 [[test]]
 name = "not read"
 [[test.given]]
-ref = "raw.customers"
+ref = "labels"
 rows = []
 """
 NESTED_TEST = """
@@ -155,6 +155,7 @@ def test_unit_tests_run_the_authors_query_over_typed_rows(spark, tmp_path):
         "models/kept.sql": KEPT,
         "models/kept.toml": NESTED_TEST,
         "seeds/codes.csv": "code,label\nx,y\n",
+        "seeds/labels.csv": "label\ny\n",
     }
     report = Shop(spark, tmp_path, files).test(data=False)
     by_name = {each.name: each for each in report.units}
@@ -165,7 +166,7 @@ def test_unit_tests_run_the_authors_query_over_typed_rows(spark, tmp_path):
         "nested values, in order": (True, None),
         "wrong on purpose": (False, None),
         "misspelt": (False, "the rows of `raw.orders`: there is no column `amuont`; did you mean `amount`?"),
-        "not read": (False, "it gives rows of `raw.customers`, which the model does not read; it reads `codes`, `raw.orders`"),
+        "not read": (False, "it gives rows of `labels`, which the model does not read; it reads `codes`, `raw.orders`"),
     } == {name: (each.passed, each.error) for name, each in by_name.items()}  # fmt: skip
     wrong = by_name["wrong on purpose"]
     assert ("customer", "revenue") == wrong.columns
