@@ -63,7 +63,13 @@ def test_other_commands_that_wait_for_spark_say_so_too(rocky, shop):
     shop.write("seeds/more.csv", "id\n1\n")
     shop.write("models/one.toml", '[[tests]]\ntype = "not_null"\ncolumn = "one"\n')
     shop.write("models/one.sql", "SELECT 1 AS one")
-    for line in (("seed",), ("show", "--sql", "SELECT 1 AS x"), ("run", "one"), ("test", "one")):
+    for line in (
+        ("seed",),
+        ("show", "--sql", "SELECT 1 AS x"),
+        ("run", "one"),
+        ("test", "one"),
+        ("discover",),
+    ):
         answer = rocky(*line)
         assert 0 == answer.code, answer.err
         lines = answer.err.splitlines()

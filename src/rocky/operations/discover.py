@@ -27,7 +27,7 @@ from rocky.project.files import write_atomically
 from rocky.project.setting_places import placed_settings
 from rocky.project.source_declarations import declare_columns, declare_tables
 from rocky.project.sources import SourceTable
-from rocky.run.engine.spark import open_project_engine
+from rocky.run.prepare.session import open_announced_engine
 
 _ENFORCED: Final = frozenset({"delta", "iceberg", "jdbc", "table"})
 """Formats whose NOT NULL is kept by whoever writes them; files of others may hold anything."""
@@ -143,7 +143,7 @@ def _look(
     workspace: Workspace, project: Project, chosen: Sequence[SourceTable], adapter: Adapter
 ) -> list[_Found]:
     found: list[_Found] = []
-    opened = open_project_engine(adapter, project.root, workspace.spark)
+    opened = open_announced_engine(project, adapter, workspace.listener, workspace.spark)
     with placed_settings(project, adapter), opened as engine:
         for source in chosen:
             try:

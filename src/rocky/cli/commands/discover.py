@@ -6,6 +6,7 @@ import click
 
 from rocky.cli.console import ExitCode, write_line, write_report
 from rocky.cli.options import RockyCommand, Settings
+from rocky.cli.start_notes import note_start
 from rocky.diagnostics.render import counted
 from rocky.operations.discover import (
     ColumnChange,
@@ -43,7 +44,8 @@ def command(
     Prints how they differ from `sources/*.toml`; nothing is changed without `--write`.
     Exits 1 when a source could not be read.
     """
-    report = discover(settings.workspace, DiscoverRequest(names, write, target))
+    with note_start(settings) as workspace:
+        report = discover(workspace, DiscoverRequest(names, write, target))
     if settings.json:
         write_report("discover", report)
         return ExitCode.FAILED if report.has_errors else ExitCode.OK

@@ -65,11 +65,11 @@ def diff(workspace: Workspace, request: DiffRequest) -> DataDiffReport:
     @contextmanager
     def open_engine() -> Iterator[Engine]:
         # Here, not above: a comparison that reads nothing must not wait for Spark's modules.
-        from rocky.run.engine.spark import open_project_engine  # noqa: PLC0415
+        from rocky.run.prepare.session import open_announced_engine  # noqa: PLC0415
 
         with (
             placed_settings(project, adapter),
-            open_project_engine(adapter, project.root, workspace.spark) as engine,
+            open_announced_engine(project, adapter, workspace.listener, workspace.spark) as engine,
         ):
             yield engine
 

@@ -15,6 +15,7 @@ from rocky.branches.row_diff import (
 from rocky.cli.console import ExitCode, write_line, write_report
 from rocky.cli.options import BranchCommand, Settings
 from rocky.cli.render.tables import NULL, format_count
+from rocky.cli.start_notes import note_start
 from rocky.diagnostics.render import counted
 from rocky.diagnostics.render.terminal import lay_out
 from rocky.operations.branch.diff import DataDiffReport, DiffRequest, diff
@@ -61,7 +62,8 @@ def diff_command(
     MODELS are names of models, or full names of tables; without any, all are compared. Only files
     that one side alone has are read, on Spark; Spark is not started when there are none.
     """
-    report = diff(settings.workspace, DiffRequest(name, models, key, sample, to))
+    with note_start(settings) as workspace:
+        report = diff(workspace, DiffRequest(name, models, key, sample, to))
     if settings.json:
         write_report("branch diff", report)
     else:
