@@ -32,6 +32,24 @@ def said(tmp_path, *parts):
     return [each.split(" ", 2)[2] for each in findings(project)]
 
 
+def test_a_pipeline_with_a_source_and_no_type_copies_it(tmp_path):
+    config = f"[pipeline.bronze]\n{SOURCE}{PATTERN}{TARGET}"
+    project = load(tmp_path, {"rocky.toml": config})
+
+    assert [] == findings(project)
+    assert isinstance(project.config.pipeline["bronze"], ReplicationPipeline)
+
+
+def test_a_key_of_another_type_says_which_type_that_is(tmp_path):
+    config = '[pipeline.p]\nmodels = "models/**"\nsource_dir = "in"\nmodles = 1\n'
+    project = load(tmp_path, {"rocky.toml": config, "models/a.sql": "SELECT 1 AS a"})
+
+    assert [
+        "it belongs to a pipeline of type `load`",
+        "did you mean `models`?",
+    ] == helps(project)
+
+
 def test_a_sound_pipeline_has_no_findings(tmp_path):
     assert [] == said(tmp_path, HEAD, SOURCE, PATTERN, TARGET)
 

@@ -80,3 +80,17 @@ def test_a_run_elsewhere_records_no_job(tmp_path):
     )
 
     assert "ci" not in encode_record(record)
+
+
+@pytest.mark.parametrize(
+    ("env", "who"),
+    [
+        ({"CI": "true", "USER": "runner", "GITHUB_ACTOR": "ann"}, "ann"),
+        ({"CI": "true", "USER": "runner", "GITLAB_USER_LOGIN": "bob"}, "bob"),
+        ({"CI": "true", "USER": "runner", "GITHUB_ACTOR": "ann", "ROCKY_IDENTITY": "me"}, "me"),
+        ({"CI": "true", "USER": "runner"}, "runner"),
+        ({"USER": "carl", "GITHUB_ACTOR": "ann"}, "carl"),
+    ],
+)
+def test_in_ci_a_run_is_by_whoever_started_the_job(tmp_path, env, who):
+    assert who == observe_origin(tmp_path, env).triggering_identity

@@ -369,4 +369,6 @@ Pipeline = (
 
 PIPELINES: Final = get_args(Pipeline)
 
-PipelineSetting = Annotated[Pipeline, Tagged(PIPELINES, "transformation", "pipeline")]
+PipelineSetting = Annotated[
+    Pipeline, Tagged(PIPELINES, "transformation", "pipeline", (("source", "replication"),))
+]

@@ -210,12 +210,25 @@ class ReadBy(NamedTuple):
 class Tagged(NamedTuple):
     """A rule: the table's `type` chooses the record whose `type` field has that default.
 
-    A bare text stands for a table with nothing but its type.
+    A bare text stands for a table with nothing but its type. Without a `type` it is the one that a
+    key among `signs` stands for, else the default.
     """
 
     records: tuple[type, ...]
     default: str | None = None
     noun: str = "type"
+    signs: tuple[tuple[str, str], ...] = ()
+
+    def name_owner(self, problem: Problem, at: Keys) -> Problem:
+        """A problem of the table at `at`; an unknown key that another type knows says which."""
+        key = problem.keys[-1] if problem.keys[:-1] == at else None
+        if not problem.message.startswith(f"unknown key `{key}`"):
+            return problem
+        records: tuple[Any, ...] = self.records
+        owners = [each._field_defaults["type"] for each in records if key in each._fields]
+        listed = " or ".join(f"`{each}`" for each in owners)
+        help_text = f"it belongs to a {self.noun} of type {listed}"
+        return problem._replace(help=help_text) if owners else problem
 
 
 class Refusal(NamedTuple):

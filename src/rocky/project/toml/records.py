@@ -383,12 +383,18 @@ def _tagged_reader(rule: Tagged) -> Reader:
         elif not isinstance(value, dict):
             return wrong_type("a table", value, at, problems)
         elif "type" in value or rule.default:
-            tag, at_tag = value.get("type", rule.default), (*at, "type")
+            implied = (kind for sign, kind in rule.signs if sign in value)
+            tag, at_tag = value.get("type", next(implied, rule.default)), (*at, "type")
             rest = {key: one for key, one in value.items() if key != "type"}
         else:
             problems.append(Problem(at, f"this {rule.noun} has no `type`"))
             return INVALID
         chosen = choose(tag, at_tag, problems)
-        return INVALID if chosen is INVALID else readers[chosen](rest, at, problems)
+        if chosen is INVALID:
+            return INVALID
+        before = len(problems)
+        made = readers[chosen](rest, at, problems)
+        problems[before:] = [rule.name_owner(each, at) for each in problems[before:]]
+        return made
 
     return read

@@ -71,7 +71,7 @@ def observe_origin(root: Path, env: Mapping[str, str], *, session_source: str = 
         trigger,
         source,
         platform.node() or "unknown",
-        _identity(env),
+        _identity(env, in_ci=in_ci),
         commit,
         branch,
         dirty,
@@ -79,8 +79,20 @@ def observe_origin(root: Path, env: Mapping[str, str], *, session_source: str = 
     )
 
 
-def _identity(env: Mapping[str, str]) -> str | None:
-    for name in ("ROCKY_IDENTITY", "USER", "USERNAME", "LOGNAME", "LNAME"):
+_ACTORS: Final = (
+    "GITHUB_ACTOR",
+    "GITLAB_USER_LOGIN",
+    "BUILD_REQUESTEDFOREMAIL",
+    "BUILDKITE_BUILD_CREATOR_EMAIL",
+    "CIRCLE_USERNAME",
+    "BITBUCKET_STEP_TRIGGERER_UUID",
+)
+"""Who started a job, as systems for CI say: the user of the machine is the same for everybody."""
+
+
+def _identity(env: Mapping[str, str], *, in_ci: bool) -> str | None:
+    actors = _ACTORS if in_ci else ()
+    for name in ("ROCKY_IDENTITY", *actors, "USER", "USERNAME", "LOGNAME", "LNAME"):
         if env.get(name):
             return env[name]
     try:
