@@ -259,7 +259,7 @@ def test_clocks_may_be_a_minute_apart(desk):
         (("tables", "c.s.orders", "base_version"), 4, "table `c.s.orders`"),
         (("tables",), {}, "table `c.s.orders`"),
         (("verdict", "impact"), "breaking", "the verdict"),
-        (("version",), 2, "what a state is made of"),
+        (("version",), 99, "what an approval covers, with another release of Rocky"),
     ],
 )
 def test_an_approval_dies_when_anything_it_covers_changes(desk, path, value, named):

@@ -270,3 +270,25 @@ def test_a_revert_says_that_runs_hold_what_it_moved_back(shop):
     out = shop.do("branch", "revert", revert_id(shop))
 
     assert "until then runs hold what was moved back" in out
+
+
+def test_other_rows_that_were_reverted_stay_reverted_although_no_code_changed(
+    reverted, monkeypatch
+):
+    shop = reverted.put_back(monkeypatch)
+    shop.do("run", "--force")
+    shop.do("branch", "create", "b2")
+    data = shop.root / "data/orders.csv"
+    data.write_text(data.read_text() + "0,XX\n")
+    shop.do("run", "--branch", "b2")
+    shop.do("branch", "promote", "b2")
+    shop.do("branch", "revert", "b2")
+    before = shop.contents()
+
+    shop.do("run")
+    decision, why = decisions(shop)["stg_orders"]
+    assert ("hold", True) == (decision, "no code was promoted, only other rows" in (why or ""))
+    assert before == shop.contents()
+    shop.do("run", "--force")
+    assert "hold" != decisions(shop)["stg_orders"][0]
+    assert before != shop.contents()

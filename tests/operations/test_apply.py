@@ -20,7 +20,8 @@ def test_a_plan_says_what_would_become_of_each_step_and_is_kept(shop):
         (each.model, each.decision, each.reason) for each in planned.outlook.model_decisions
     ]
     assert (shop.root / f".rocky/plans/{report.plan_id}.json").is_file()
-    assert ([], ()) == (shop.sessions, shop.records())
+    # The session that was handed in is asked what it would make results with.
+    assert (["a session"], ()) == (shop.sessions, shop.records())
 
 
 def test_errors_keep_a_plan_from_being_made(shop):

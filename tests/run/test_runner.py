@@ -191,8 +191,8 @@ def test_an_input_that_was_never_built_is_refused_before_spark_starts(tmp_path):
         shop.run("report")
 
     assert (
-        "`report` reads `by_country`, which has not been built yet; build it first: "
-        "`rocky run --model by_country`, or both: `rocky run --model +report`"
+        "`report` reads `by_country`, which has not been built yet; `rocky run +report` builds all"
+        " that it reads, and it"
     ) == str(caught.value)
     assert 0 == shop.opened
     assert () == shop.records()

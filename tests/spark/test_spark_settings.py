@@ -45,6 +45,7 @@ def takes(converter, text: str) -> bool:
 
 @pytest.mark.exhaustive
 def test_the_recorded_types_are_those_of_this_spark(spark):
-    asked = [f"{name} {found}" for name, found in ask_settings(spark)]
+    asked = {f"{name} {found}" for name, found in ask_settings(spark)}
 
-    assert DATA.read_text().splitlines() == asked
+    # Spark registers some settings only when a class that reads them is loaded: others may be more.
+    assert set() == set(DATA.read_text().splitlines()) - asked

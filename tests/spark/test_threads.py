@@ -13,6 +13,7 @@ from pathlib import Path
 
 from rocky.errors import AdapterUnusable, SparkUnavailable
 from rocky.project.configuration.blocks import Adapter
+from rocky.spark.connection import adopt_session
 from rocky.spark.java import has_driver
 from rocky.spark.session import connect_spark, open_session
 
@@ -34,6 +35,10 @@ one.close()
 one.close()
 alive = two.session.table("of_two").count()
 two.close()
+try:
+    adopt_session(two.session)
+except SparkUnavailable as refused:
+    said.append(str(refused))
 print(json.dumps([said, apart, alive, has_driver()]))
 """
 
@@ -61,11 +66,12 @@ print(json.dumps([list(found.values()), has_driver()]))
 
 
 def test_threads_share_one_spark_and_the_last_one_stops_it():
-    (other, analyser), apart, alive, is_left = run_script(CONNECTIONS).answer
+    (other, analyser, stopped), apart, alive, is_left = run_script(CONNECTIONS).answer
 
     assert "started with another `spark.sql.mapKeyDedupPolicy`" in other or "folder" in other
     assert "a process has one Spark only" in other
     assert "needs a Spark of its own" in analyser
+    assert "the session that was handed in was stopped" in stopped
     assert (True, 3, False) == (apart, alive, is_left)
 
 

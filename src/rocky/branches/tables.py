@@ -151,7 +151,7 @@ def judge_change(diff: ProjectDiff | None, view: BranchView) -> ChangeVerdict:
     have been built from another: what its readers have today would go without being in the diff.
     """
     if diff is None:
-        return ChangeVerdict(UNKNOWN_IMPACT, ("there is no commit to compare the code with",))
+        return ChangeVerdict(UNKNOWN_IMPACT, ("there is no git commit to compare the code with",))
     found = []
     told = set()
     for table, change in diff.changes:

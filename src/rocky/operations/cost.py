@@ -24,7 +24,7 @@ from rocky.ledger.run_records import (
     RunRecord,
     RunStatus,
 )
-from rocky.operations.digest import Digested
+from rocky.operations.digest import Digest, Digested
 from rocky.operations.history import run_duration_ms
 from rocky.operations.report import flat, hidden, same_fields
 from rocky.operations.workspace import Workspace, find_run, known_branch, open_history
@@ -130,6 +130,31 @@ class CostReport(Digested):
     per_model: tuple[ModelCost, ...]
     budget_breaches: tuple[BudgetBreach, ...] = ()
     grouping: Grouping | None = flat()
+
+    def digest(self) -> Digest:
+        used = self.usage
+        title = f"{self.run_id} cost {_money(used.total_cost_usd)}, {_core_seconds(used)}"
+        if self.grouping is not None:
+            groups = self.grouping.groups
+            rows = [(f"{each.dimension}={each.key}", *_figures(each.usage)) for each in groups]
+            return Digest(title, ("tag", *_FIGURES), rows, len(rows))
+        rows = [(each.model_name, *_figures(each.usage)) for each in self.per_model]
+        return Digest(title, ("model", *_FIGURES), rows, len(rows))
+
+
+_FIGURES: Final = ("USD", "core seconds", "rows")
+
+
+def _figures(used: Usage) -> tuple[str, str, object]:
+    return _money(used.total_cost_usd), _core_seconds(used), used.total_rows_affected
+
+
+def _money(amount: float | None) -> str:
+    return "an unknown price" if amount is None else f"{amount:.6f} USD"
+
+
+def _core_seconds(used: Usage) -> str:
+    return "unknown" if used.total_core_ms is None else f"{used.total_core_ms / 1000:.1f} core s"
 
 
 def cost(workspace: Workspace, request: CostRequest) -> CostReport:

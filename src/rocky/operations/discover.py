@@ -66,7 +66,7 @@ class ColumnChange:
 
 @dataclass(frozen=True, slots=True)
 class DiscoveredSource:
-    """A source as it is now. `file` declares it, or will."""
+    """A source as it is now. `file` declares it, or will; types may be `guessed` from values."""
 
     name: str
     file: str
@@ -74,6 +74,7 @@ class DiscoveredSource:
     columns: tuple[DiscoveredColumn, ...] = ()
     changes: tuple[ColumnChange, ...] = ()
     error: str | None = None
+    guessed: bool = False
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -219,7 +220,10 @@ def _describe(found: _Found) -> DiscoveredSource:
     else:
         status = "changed" if changes else "same"
     columns = (DiscoveredColumn(f.name, format_type(f.type), f.nullable) for f in found.columns)
-    return DiscoveredSource(source.name, _file_of(found), status, tuple(columns), changes)
+    guessed = source.format in _UNTYPED
+    return DiscoveredSource(
+        source.name, _file_of(found), status, tuple(columns), changes, guessed=guessed
+    )
 
 
 def _text(field: StructField | None) -> str | None:

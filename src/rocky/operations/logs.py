@@ -36,9 +36,11 @@ class LogsReport(Digested):
         return Digest(f"the log of {self.run_id}, {size}, in {self.path}")
 
     def _repr_html_(self) -> str:
-        # A stack ends with what went wrong.
-        tail = "\n".join(self.text.splitlines()[-_TAIL:])
-        return f"{render_html(self.digest())}<pre>{html.escape(tail)}</pre>"
+        # Each part begins with what failed; what follows is its stack.
+        lines = self.text.splitlines()
+        heads = [each for each in lines if each.startswith("== ")]
+        shown = "\n".join([*heads, "", *lines[: max(_TAIL - len(heads), 0)]])
+        return f"{render_html(self.digest())}<pre>{html.escape(shown)}</pre>"
 
 
 def logs(workspace: Workspace, request: LogsRequest) -> LogsReport:
@@ -50,7 +52,8 @@ def logs(workspace: Workspace, request: LogsRequest) -> LogsReport:
     text = read_log(root, run_id)
     if text is None:
         raise NothingSelected(
-            f"run `{run_id}` has no log here: nothing failed in it, or it ran on another machine,"
-            " or so many runs have failed since that its log was removed"
+            f"run `{run_id}` has no log here: Spark reported no error in it, or it ran on another"
+            " machine, or so many runs have failed since that its log was removed;"
+            f" `rocky history {run_id}` says what failed"
         )
     return LogsReport(run_id, path, text)

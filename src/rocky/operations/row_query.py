@@ -91,9 +91,11 @@ def check_rows(compilation: Compilation, relation: Relation, where: str | None) 
     start = f"SELECT {names} FROM {_SHOWN} AS {quote_name(relation.alias)}"  # noqa: S608 - quoted
     if where is None:
         return CheckedRows(start)
-    start += " WHERE (\n"
+    bare, start = f"{start} WHERE\n", f"{start} WHERE (\n"
     shown = NamedTable(relation.name, relation.schema, (relation.alias.lower(),))
     tables = _ShownTables(_tables_of(compilation), shown)
+    # First as it was typed: a mistake is not to be told of parentheses that nobody wrote.
+    _check(compilation, f"{bare}{where}", tables, _Typed("--where", where, len(bare)))
     typed = _Typed("--where", where, len(start))
     return CheckedRows(
         f"{start}{where}\n)", *_check(compilation, f"{start}{where}\n)", tables, typed)

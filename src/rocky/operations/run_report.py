@@ -19,7 +19,7 @@ from rocky.ledger.run_records import (
 from rocky.operations.digest import Digest, Digested
 from rocky.operations.findings import Finding, describe_findings
 from rocky.operations.report import flat, hidden, same_fields
-from rocky.operations.test import TestReport, report_tests
+from rocky.operations.test import DataTest, TestReport, UnitTest, report_tests
 from rocky.run.engine.protocol import EngineEnd
 from rocky.run.materialize.build import BuiltPartition
 from rocky.run.outcomes import RunResult, StepOutcome, is_left_alone
@@ -199,10 +199,17 @@ class ModelsRun(Digested):
         return Digest(title, head, rows, len(rows), found)
 
 
+_SHOWN_TESTS: Final = 3
+
+
 def _tested(tests: TestReport | None) -> str:
     if tests is None:
         return ""
-    return f"; tests: {tests.summary.passed} passed, {tests.summary.failed} failed"
+    said = f"; tests: {tests.summary.passed} passed, {tests.summary.failed} failed"
+    every: list[UnitTest | DataTest] = [*tests.unit_tests, *tests.data_tests]
+    failed = [f"`{each.name}` of `{each.model}`" for each in every if not each.passed]
+    more = ", ..." if len(failed) > _SHOWN_TESTS else ""
+    return f"{said}: {', '.join(failed[:_SHOWN_TESTS])}{more}" if failed else said
 
 
 def _made(built: Materialization | None) -> tuple[int | None, str | None]:

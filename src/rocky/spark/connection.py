@@ -176,12 +176,12 @@ class Connection:
 def adopt_session(session: Any, conf: Mapping[str, str] | None = None) -> Connection:
     """A connection through the caller's own session, classic or Connect, which stays as it is.
 
-    Raises SparkUnavailable for another version of Spark, AdapterUnusable for a setting of `conf`
-    that cannot be changed any more.
+    Raises SparkUnavailable for another version of Spark and for one that was stopped,
+    AdapterUnusable for a setting of `conf` that cannot be changed any more.
     """
     conf = conf or {}
     check_conf(conf)
-    check_version(session.version, "the session that was handed in")
+    _check_session(session)
     if is_classic(session):
         own: Any = SparkSession(session.sparkContext, session._jsparkSession.cloneSession())  # noqa: SLF001
         apply_conf(own, conf)
@@ -192,9 +192,19 @@ def adopt_session(session: Any, conf: Mapping[str, str] | None = None) -> Connec
     return connection_of(own, "connect", own.stop)
 
 
+def _check_session(session: Any) -> None:
+    """Raises SparkUnavailable for one that was stopped since, or is of another version."""
+    context = session.sparkContext if is_classic(session) else None
+    if context is not None and (context._jsc is None or context._jsc.sc().isStopped()):  # noqa: SLF001
+        raise SparkUnavailable(
+            "the session that was handed in was stopped; open the project with one that runs"
+        )
+    check_version(session.version, "the session that was handed in")
+
+
 def borrow_session(session: Any) -> Connection:
     """The caller's own session itself, to which nothing is done. Raises SparkUnavailable."""
-    check_version(session.version, "the session that was handed in")
+    _check_session(session)
     kind = kind_of(session.sparkContext.master) if is_classic(session) else "connect"
     return connection_of(session, kind, _stop_nothing)
 

@@ -4,6 +4,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from rocky.language.datatypes.types import STRING, StructField
 from rocky.pipelines.drift.live import compare_declared
 from tests.project.projects import finding, load
 from tests.run.memory_engine import MemoryEngine
@@ -73,3 +74,17 @@ def test_what_spark_guessed_from_a_csv_is_only_a_warning(compare, tmp_path):
         "warning E043 sources/raw.toml:6:12 '\"id\"' column `id` of source `raw.orders` is declared"
         " `int`, and its values look like `string`"
     ] == compare(sources=SOURCES.replace("parquet", "csv"))
+
+
+def test_columns_of_a_csv_in_another_order_are_an_error(tmp_path):
+    sources = SOURCES.replace("parquet", "csv").replace("data/orders", "orders.csv")
+    project = load(tmp_path, {"sources/raw.toml": sources})
+    live = [StructField(name, STRING, True) for name in ("id", "amount", "status")]
+    found = compare_declared(project, lambda _: tuple(live))
+
+    (wrong,) = [each for each in found if "read by position" in each.message]
+    assert (
+        "column 2 of source `raw.orders` is `amount`, and `status` is declared there: a CSV is read"
+        " by position"
+    ) == wrong.message
+    assert "sources/raw.toml" == wrong.path

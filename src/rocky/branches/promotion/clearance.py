@@ -14,6 +14,7 @@ from dataclasses import InitVar, dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from rocky.analysis.changes.change import Impact
 from rocky.branches.approvals.readiness import Candidate
 from rocky.branches.approvals.ssh import Keygen
 from rocky.branches.approvals.validity import (
@@ -282,8 +283,11 @@ def refuse_breaking(verdict: ChangeVerdict, allowed: Sequence[ApprovalRecord]) -
         if len(verdict.breaking) > _SHOWN_CHANGES
         else ""
     )
+    how = "it is not known whether the change breaks readers"
+    if verdict.impact is Impact.BREAKING:
+        how = "the change breaks readers"
     raise PromotionRefused(
-        f"the change breaks readers: {shown}{more}; `--allow-breaking -m REASON` promotes it"
+        f"{how}: {shown}{more}; `--allow-breaking -m REASON` promotes it"
         f" anyway and signs the reason"
     )
 

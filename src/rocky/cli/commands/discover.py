@@ -54,6 +54,11 @@ def command(
             write_line(f"error: {source.error}")
         elif source.status != "same":
             write_line(render_source(source))
+    if any(each.status == "untyped" and each.guessed for each in report.sources):
+        write_line(
+            "note: a CSV or JSON has no types of its own: look at what was guessed from its values,"
+            " such as a number whose leading zeros matter"
+        )
     for path in report.written:
         write_line(f"wrote {path}")
     if not settings.quiet:

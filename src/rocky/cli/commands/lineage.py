@@ -10,6 +10,7 @@ from rocky.analysis.lineage import ColumnRef, Hop, RowHop, Trace
 from rocky.cli.console import ExitCode, write_note, write_report, write_text
 from rocky.cli.options import RockyCommand, Settings, format_option, use_json
 from rocky.cli.render.tables import render_table
+from rocky.language.datatypes.types import UNKNOWN
 from rocky.operations.lineage import LineageRequest, lineage
 from rocky.operations.lineage_report import (
     ColumnLineage,
@@ -66,7 +67,9 @@ def command(
     if isinstance(report, ProjectLineage):
         return ExitCode.OK
     if not report.relation.complete and not settings.quiet:
-        write_note(f"note: `{report.relation.name}` has errors; columns may be missing")
+        write_note(
+            f"note: `{report.relation.name}` is not known to its last column; some may be missing"
+        )
     return ExitCode.OK
 
 
@@ -200,16 +203,21 @@ def render_column(report: ColumnLineage) -> str:
     for trace in report.traces:
         if len(report.traces) > 1:
             lines += ["", "comes from:" if trace.direction == "upstream" else "goes to:"]
-        lines += _tree(trace) if trace.hops else [_nothing(trace, report.relation)]
+        lines += (
+            _tree(trace) if trace.hops else [_nothing(trace, report.relation, report.data_type)]
+        )
         if trace.influences:
             lines += ["", *_influence_lines(trace)]
     return "\n".join([*lines, ""])
 
 
-def _nothing(trace: Trace, relation: Relation) -> str:
+def _nothing(trace: Trace, relation: Relation, data_type: str) -> str:
     if trace.direction == "downstream":
         return "(no model makes a value from it)"
-    return "(a constant)" if relation.kind == "model" else f"(a column of a {relation.kind})"
+    if relation.kind != "model":
+        return f"(a column of a {relation.kind})"
+    # Of a table whose columns nobody has declared, none can be named.
+    return "(a constant)" if data_type != UNKNOWN.text else "(not known: it has no known type)"
 
 
 def _tree(trace: Trace) -> list[str]:

@@ -54,4 +54,4 @@ def _describe_checks(account: RunAccount) -> list[str]:
     # Only pipelines and tests have any; who asks about others does not wait for it.
     from rocky.cli.render.checks import render_checks  # noqa: PLC0415
 
-    return [render_checks(failed, account.run.anomalies)]
+    return [render_checks(account.run.check_outcomes, account.run.anomalies)]

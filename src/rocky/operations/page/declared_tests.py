@@ -40,6 +40,7 @@ def _tests(model: ModelFile, classified: set[str], went: Mapping[str, bool]) -> 
             kind="unit",
             rule=_unit_rule(len(test.given), len(test.expect.rows)),
             description=shown_text(test.description),
+            passed=went.get(test.name),
         )
 
 

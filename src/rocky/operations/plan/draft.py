@@ -225,7 +225,13 @@ class DraftRun:
 def draft_models(plan: RunPlan, request: RunRequest, caller: Caller) -> DraftRun:
     """What a run of models would do. Raises as `preview_run`."""
     project = plan.project
-    preview = preview_run(plan, request, state=caller.state, environment=caller.environment)
+    preview = preview_run(
+        plan,
+        request,
+        state=caller.state,
+        environment=caller.environment,
+        spark=caller.spark,
+    )
     adapter = choose_adapter(project, plan, request.adapter)
     warehouse = open_project_warehouse(adapter, project.root, caller.environment)
     steps = preview.forecast.steps

@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from rocky.compiler.fingerprints import Fingerprints, fingerprints_of
 from rocky.ledger import open_history_reader
@@ -24,10 +25,15 @@ from rocky.plan.refusals import refuse_errors
 from rocky.plan.request import RunRequest, Window
 from rocky.plan.steps import RunPlan
 from rocky.plan.watermarks import NO_WATERMARK, NO_WATERMARK_FINDINGS, check_watermarks
+from rocky.project.configuration.blocks import Adapter
 from rocky.run.checksums import checksums_of
 from rocky.run.engine.sources import Sources
 from rocky.run.prepare.claims import targets_of
-from rocky.run.prepare.environment import predict_environment
+from rocky.run.prepare.environment import (
+    Environment,
+    observe_environment,
+    predict_environment,
+)
 from rocky.run.prepare.inputs import Inputs
 from rocky.run.prepare.pins import Pins, open_project_warehouse, pin_inputs
 from rocky.run.prepare.preconditions import PlanScope, observe_preconditions
@@ -54,9 +60,14 @@ class RunPreview:
 
 
 def preview_run(
-    plan: RunPlan, request: RunRequest, *, state: Path, environment: Mapping[str, str]
+    plan: RunPlan,
+    request: RunRequest,
+    *,
+    state: Path,
+    environment: Mapping[str, str],
+    spark: Any = None,
 ) -> RunPreview:
-    """What a run of this request would do now.
+    """What a run of this request would do now, on `spark` if that is the caller's session.
 
     Raises RunRefused, InputNotBuilt, and what store and ledger raise that cannot be read.
     """
@@ -67,6 +78,8 @@ def preview_run(
     warehouse = open_project_warehouse(adapter, project.root, environment)
     pins = Pins(pin_inputs(plan, warehouse))
     expected = predict_environment(adapter, environment, project.root)
+    if spark is not None:
+        expected = _ask_session(spark, adapter, environment, project.root)
     # Sums that are found are not kept: that is for runs to do.
     sources = Sources(project.root, adapter.conf, checksums_of(project))
     fingerprints = fingerprints_of(plan.compilation, [step.key for step in plan.steps])
@@ -104,6 +117,17 @@ def preview_run(
         fingerprints,
         None if expected is None else expected.hash,
     )
+
+
+def _ask_session(
+    spark: Any, adapter: Adapter, environment: Mapping[str, str], root: Path
+) -> Environment:
+    """What the caller's session would make results with."""
+    # Knows pyspark, which a plan without a session does without.
+    from rocky.run.engine.spark import open_project_engine  # noqa: PLC0415
+
+    with open_project_engine(adapter, root, spark) as engine:
+        return observe_environment(engine.facts, adapter, environment, root, own=False)
 
 
 def _read_history(

@@ -55,6 +55,8 @@ def compare_declared(project: Project, describe: Describe) -> list[Diagnostic]:
 def _compare_source(source: SourceTable, live: tuple[StructField, ...]) -> Iterator[Diagnostic]:
     by_name = {field.name.lower(): field for field in live}
     declared = {field.name.lower() for field in source.columns}
+    if source.format == "csv":
+        yield from _compare_order(source, live)
     for field, place in zip(source.columns, source.column_places, strict=True):
         there = by_name.get(field.name.lower())
         if there is None:
@@ -89,6 +91,24 @@ def _compare_source(source: SourceTable, live: tuple[StructField, ...]) -> Itera
                 "add it to `columns` if a model should read it",
                 severity_of(Code.LIVE_COLUMN_UNDECLARED),
             )
+
+
+def _compare_order(source: SourceTable, live: tuple[StructField, ...]) -> Iterator[Diagnostic]:
+    """A CSV is read by position: its columns must stand in the declared order."""
+    wanted = [field.name.lower() for field in source.columns]
+    there = [field.name.lower() for field in live]
+    if wanted == there or sorted(wanted) != sorted(there):
+        return
+    at = next(at for at, name in enumerate(wanted) if there[at] != name)
+    yield _finding(
+        Code.LIVE_COLUMN_MISSING,
+        f"column {at + 1} of source `{source.name}` is `{live[at].name}`, and"
+        f" `{source.columns[at].name}` is declared there: a CSV is read by position",
+        source,
+        source.column_places[at],
+        "declare the columns in the order of the file: "
+        + ", ".join(f"`{field.name}`" for field in live),
+    )
 
 
 def holds(form: str, declared: DataType, live: DataType) -> bool:

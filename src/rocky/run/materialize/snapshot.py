@@ -224,7 +224,8 @@ def _fresh(workspace: Workspace, table: str | None, history: _History) -> str:
     if history.deletes:
         # A row that was found gone may be back, with a time from before.
         after = f"coalesce({after}, e.{_LAST})"
-        follows = f"coalesce({follows}, concat('#', CAST(e.{_COUNT} AS STRING)))"
+        gone = f"concat('#', CAST(e.{_COUNT} AS STRING))"
+        follows = f"IF(t.{identity} IS NULL, {gone}, {follows})"
         names = column_list(history.keys)
         ended = (
             f" LEFT JOIN (SELECT {names}, max({end}) AS {_LAST}, count(*) AS {_COUNT} FROM {table}"

@@ -107,7 +107,7 @@ def _not_built(plan: RunPlan, key: str) -> str:
     ]
     return (
         f"`{readers[0]}` reads `{name}`, which has not been built yet; "
-        f"build it first: `rocky run --model {name}`, or both: `rocky run --model +{readers[0]}`"
+        f"`rocky run +{readers[0]}` builds all that it reads, and it"
     )
 
 

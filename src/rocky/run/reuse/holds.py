@@ -27,11 +27,15 @@ NO_HOLDS: Final[Mapping[str, str]] = {}
 
 @dataclass(frozen=True, slots=True)
 class _Reverted:
-    """A table as a revert left it: the code that was restored with it, and what was taken back."""
+    """A table as a revert left it: the code that was restored with it, and what was taken back.
+
+    `rows_only` when the same code had made all tables of the promotion, before and after.
+    """
 
     run_id: str
     table: PromotedTable
     taken_back: frozenset[str]
+    rows_only: bool
 
 
 def has_reverted(state: Path) -> bool:
@@ -62,9 +66,14 @@ def find_holds(
         if found is None or step.id in written:
             continue
         code = _code_of(plan.project, step, fingerprints)
-        if code is None or code == found.table.skip_hash:
+        if code is None:
             continue
-        if code in found.taken_back:
+        if found.rows_only and code == found.table.skip_hash:
+            # Git has nothing to say: whoever reverted it did not want these rows.
+            holds[step.id] = _describe(found, "no code was promoted, only other rows: change it")
+        elif code == found.table.skip_hash:
+            continue
+        elif code in found.taken_back:
             holds[step.id] = _describe(found, "its code is still what was reverted: change it")
         elif _is_uncommitted(plan, step):
             holds[step.id] = _describe(found, "its new code is not committed: commit it")
@@ -109,6 +118,7 @@ def _reverted_tables(promotions: Iterable[PromotionRecord]) -> dict[str, _Revert
         if each.kind not in (PROMOTED, REVERTED):
             continue
         known[each.run_id] = each
+        rows_only = all(table.skip_hash == table.skip_hash_before for table in each.tables)
         for table in each.tables:
             target = table.target.lower()
             found.pop(target, None)
@@ -117,7 +127,7 @@ def _reverted_tables(promotions: Iterable[PromotionRecord]) -> dict[str, _Revert
                 codes = (table.skip_hash_before, before.skip_hash if before else None)
                 taken_back = frozenset(filter(None, codes))
                 if taken_back:
-                    found[target] = _Reverted(each.run_id, table, taken_back)
+                    found[target] = _Reverted(each.run_id, table, taken_back, rows_only)
     return found
 
 
