@@ -87,7 +87,7 @@ class BranchShop:
         """A command that must succeed; what it printed."""
         answer = self.rocky(*arguments)
         if answer.code:
-            pytest.fail(f"rocky {' '.join(arguments)}: {answer.err or answer.out}")
+            pytest.fail(f"rocky {' '.join(arguments)}: {answer.err}{answer.out}")
         return answer.out
 
     def warehouse(self, branch: str | None = None) -> Warehouse:

@@ -191,7 +191,7 @@ def test_a_revert_goes_back_to_no_commit_that_was_altered(shop):
     commit(shop, "events").write_bytes(before)
     shop.do("branch", "revert", "b1", "-m", "back")
     events(shop, THIRD, FOURTH)
-    shop.do("run")
+    shop.do("run", "--force")
     assert [1, 2, 3, 4] == [row[0] for row in shop.rows("events")]
 
 

@@ -162,6 +162,9 @@ def stop_in_deletion(name: str) -> None:
         done.append(paths)
         if len(done) == 2:
             os.kill(os.getpid(), signal.SIGSTOP)
+            # The signal reaches another thread first: this one is to be stopped here, and not
+            # between its next look at the claim and the removal.
+            time.sleep(0.5)
 
     Objects.delete = stop  # type: ignore[method-assign,assignment]
     # One file after the other, and stopped between two: a removal that is under way is ended.
