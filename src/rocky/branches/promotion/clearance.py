@@ -14,7 +14,6 @@ from dataclasses import InitVar, dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from rocky.analysis.changes.change import Impact
 from rocky.branches.approvals.readiness import Candidate
 from rocky.branches.approvals.ssh import Keygen
 from rocky.branches.approvals.validity import (
@@ -27,6 +26,7 @@ from rocky.branches.promotion.reversals import TableReversal, find_promotion, fi
 from rocky.branches.record_transfer import BranchHistory
 from rocky.branches.table_commits import refuse_altered_version
 from rocky.branches.tables import (
+    UNKNOWN_IMPACT,
     BranchTable,
     BranchView,
     ChangeVerdict,
@@ -283,9 +283,9 @@ def refuse_breaking(verdict: ChangeVerdict, allowed: Sequence[ApprovalRecord]) -
         if len(verdict.breaking) > _SHOWN_CHANGES
         else ""
     )
-    how = "it is not known whether the change breaks readers"
-    if verdict.impact is Impact.BREAKING:
-        how = "the change breaks readers"
+    how = "the change breaks readers"
+    if verdict.impact == UNKNOWN_IMPACT:
+        how = "it is not known whether the change breaks readers"
     raise PromotionRefused(
         f"{how}: {shown}{more}; `--allow-breaking -m REASON` promotes it"
         f" anyway and signs the reason"
