@@ -97,3 +97,18 @@ def test_tables_of_a_catalogue_are_added_at_the_end():
         {"name": 'q"', "type": "string", "nullable": False},
     ] == block["columns"]
     assert declare_tables("", [("a.b", columns)]).startswith("[[source]]\n")
+
+
+def test_an_empty_list_is_filled_where_it_stands(tmp_path):
+    file = '[[source]]\nname = "raw.x"\ncolumns = [] # to come\nowner = "me"\n'
+    files = {
+        "rocky.toml": '[compile]\nundeclared = "unknown"\n[pipeline.p]\nmodels = "models/**"\n',
+        "sources/raw.toml": file,
+    }
+    source = load(tmp_path, files).sources["raw.x"]
+    made = declare_columns(file, [(source, [field("id", "int")])])
+
+    assert (
+        '[[source]]\nname = "raw.x"\ncolumns = [\n  { name = "id", type = "int" },\n] # to come\nowner = "me"\n'
+        == made
+    )

@@ -87,6 +87,18 @@ def test_what_sources_have_is_shown_then_declared_then_the_same(shop, tmp_path):
     assert 0 == shop.compile().summary.unknown_columns
 
 
+def test_a_source_whose_name_is_a_variable_is_declared_at_its_place(shop, tmp_path):
+    text = ORDERS.replace('"raw.orders"', '"${SCHEMA:-raw}.orders"')
+    (tmp_path / "sources/raw.toml").write_text(text)
+
+    assert ("sources/raw.toml",) == shop.discover("raw.orders", write=True).written
+    made = (tmp_path / "sources/raw.toml").read_text()
+    assert 'name = "${SCHEMA:-raw}.orders"' in made
+    assert ["id", "amount"] == [
+        each["name"] for each in tomllib.loads(made)["source"][0]["columns"]
+    ]
+
+
 def test_a_source_that_cannot_be_read_keeps_no_other_from_being_written(shop, tmp_path):
     (tmp_path / "orders.csv").unlink()
     found = shop.discover("raw.*", write=True)

@@ -193,9 +193,13 @@ def _write(project: Project, found: Sequence[_Found]) -> Iterator[str]:
 
 def _check_written(path: str, text: str, found: Iterable[_Found]) -> None:
     """Nothing is put in place that would not be read as what was found."""
-    blocks = {str(each["name"]).lower(): each for each in tomllib.loads(text)["source"]}
+    blocks = tomllib.loads(text)["source"]
+    by_name = {str(each["name"]).lower(): each for each in blocks}
     for each in found:
-        names = {column["name"] for column in blocks[each.source.key]["columns"]}
+        # By its place where it has one: a name may stand there as a variable.
+        source = each.source
+        block = blocks[source.index] if source.is_declared else by_name[source.key]
+        names = {column["name"] for column in block["columns"]}
         if names != {field.name for field in each.columns}:
             raise InternalError(f"the columns of `{each.source.name}` do not fit into `{path}`")
 

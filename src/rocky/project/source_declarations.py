@@ -54,7 +54,10 @@ def _listed(
     source: SourceTable,
     columns: Sequence[StructField],
 ) -> _Edit:
-    """All columns, below the keys that say which table it is."""
+    """All columns, below the keys that say which table it is, or in the place of an empty list."""
+    empty = places.get(("source", source.index, "columns"))
+    if empty is not None:
+        return _Edit(*empty.value, _list(columns).removeprefix("columns = "))
     keys = ("name", "format", "path", "table")
     found = (places.get(("source", source.index, key)) for key in keys)
     last = max(each.value.end for each in found if each is not None)
