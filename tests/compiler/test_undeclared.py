@@ -121,3 +121,15 @@ def test_a_function_is_an_error_again_when_the_project_says_so(shop):
     edit(shop, "rocky.toml", '"unknown"', '"error"')
 
     assert (Code.UNKNOWN_FUNCTION, "no function `geohash_of`") in found(assert_as_if_cold(shop))
+
+
+def test_names_that_come_from_variables_are_names_like_any_other(shop):
+    write(
+        shop,
+        {
+            "sources/raw.toml": '[[source]]\nname = "${SCHEMA:-raw}.orders"\ncolumns = [ '
+            '{ name = "${KEY:-id}", type = "int" }, { name = "amount", type = "double" } ]\n'
+        },
+    )
+
+    assert ["id int", "twice double", "mark string"] == types(assert_as_if_cold(shop), "orders")

@@ -13,10 +13,12 @@ from blake3 import blake3
 
 from rocky.analysis.compilation import CompiledModels, fields_of
 from rocky.language.datatypes.text import encode_type
+from rocky.language.datatypes.types import StructField
 from rocky.language.names import split_name
 from rocky.language.tables import Table
-from rocky.project import Project
+from rocky.project import Project, SeedTable
 from rocky.project.imports import ImportedTable
+from rocky.project.sources import SourceTable
 
 NO_FACE: Final = b""
 """The face of a table that does not exist."""
@@ -40,11 +42,11 @@ class Names:
         self._faces: dict[tuple[str, ...], bytes] = {}
         for key, source in project.sources.items():
             parts = split_name(key)
-            table = Table(source.name, source.columns, parts, bool(source.columns))
+            table = _declared_table(source, parts)
             self._add_external(table, parts)
         for key, seed in project.seeds.items():
             parts = split_name(key)
-            self._add_external(Table(seed.name, seed.columns, parts, bool(seed.columns)), parts)
+            self._add_external(_declared_table(seed, parts), parts)
             schema = seed.target.schema
             if schema:
                 self._external.setdefault((schema.lower(), parts[-1]), self._external[parts])
@@ -52,7 +54,7 @@ class Names:
             if isinstance(source, ImportedTable):
                 # Last, so that a short name never hides one that somebody declared.
                 parts = source.imported.lower(), source.model.lower()
-                table = Table(source.name, source.columns, parts, bool(source.columns))
+                table = _declared_table(source, parts)
                 self._external.setdefault(parts, table)
 
     def _add_external(self, table: Table, parts: tuple[str, ...]) -> None:
@@ -101,6 +103,17 @@ class Names:
         columns = [(field.name, encode_type(field.type), field.nullable) for field in table.fields]
         seen = repr((table.name, table.qualifier, columns, table.known))
         return blake3(seen.encode("utf-8", "surrogatepass")).digest(16)
+
+
+def _declared_table(declared: SourceTable | SeedTable, parts: tuple[str, ...]) -> Table:
+    """A source or a seed. Names from variables are plain here: they are in SQL and in the cache."""
+    fields = tuple(
+        field
+        if type(field.name) is str
+        else StructField(str(field.name), field.type, field.nullable)
+        for field in declared.columns
+    )
+    return Table(str(declared.name), fields, parts, bool(fields))
 
 
 def _index_models(project: Project) -> dict[tuple[str, ...], str]:
