@@ -93,16 +93,31 @@ def _column_findings(interval: _Interval) -> Iterator[Diagnostic]:
         return
     if column.nullable and ir.known:
         message = f"{interval.shown} can be null, and a row without a time is in no interval"
-        advice = (
-            f"give nulls a time: `coalesce(..., {_FALLBACKS[kind]}) AS {column.name}`,"
-            " or declare the source column `nullable = false` if it is never null"
-        )
+        advice = _advice_on_nulls(column)
         yield _at_column(Code.TIME_COLUMN_NULLABLE, message, column, keys, interval, advice)
     if kind == "date" and interval.granularity == "hour":
         message = f"{interval.shown} is a `date`, which hourly intervals cannot divide"
         advice = 'set `granularity = "day"`, or produce the column as a timestamp'
         keys = ("strategy", "granularity")
         yield _at_column(Code.TIME_GRAIN_TOO_FINE, message, column, keys, interval, advice)
+
+
+def _advice_on_nulls(column: OutputColumn) -> str:
+    """How to make it never null: a declaration helps only where the column is read as it is.
+
+    Spark calls many expressions nullable whatever they read, a cast of `timestamp_ntz` to `date`
+    and every `date_trunc` among them.
+    """
+    wrapped = f"`coalesce(..., {_FALLBACKS[column.type.kind]}) AS {column.name}`"
+    if all(edge.kind == "direct" for edge in column.edges):
+        return (
+            f"give nulls a time: {wrapped},"
+            " or declare the source column `nullable = false` if it is never null"
+        )
+    return (
+        f"write {wrapped}: Spark calls this expression nullable even where the columns that it"
+        " reads never are, and there the second value is never used"
+    )
 
 
 def _placeholders(sql: str) -> dict[str, Span]:
