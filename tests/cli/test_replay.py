@@ -93,10 +93,16 @@ def test_what_is_recorded_is_checked_against_the_tables(shop, rocky, tmp_path):
     (file,) = data_files(tmp_path / "warehouse/spark_catalog/default/alone")
     file.write_bytes(file.read_bytes() + b"!")
     bad = rocky("replay", run.run_id, "--verify", "-o", "json")
+    shown = rocky("replay", run.run_id, "-o", "json")
+    told = rocky("replay", run.run_id, "-o", "table")
 
     assert (0, 1) == (good.code, bad.code)
     assert [[], []] == [check(each.json, "replay") for each in (good, bad)]
     assert ["file_changed"] == [each["code"] for each in bad.json["findings"]]
+    assert (1, 1) == (shown.code, told.code)
+    assert bad.json["findings"] == shown.json["verification"]["findings"]
+    assert "file_changed" in told.out
+    assert "1 finding: run" in told.out
 
 
 def test_a_run_is_built_again_though_its_models_are_gone(shop, rocky, engines, tmp_path):

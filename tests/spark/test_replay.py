@@ -7,6 +7,7 @@ import pytest
 from benchmarks.twenty_models import MODELS
 
 import rocky
+from rocky.canonical import text_hash
 from rocky.replay.recipe import recipe_of
 from tests.spark.projects import build, errors_of, write_files
 
@@ -110,6 +111,14 @@ def test_tables_that_keep_rows_are_replayed_from_the_version_a_run_found(spark, 
     assert {"drawn", "stamped"} == set(flagged)
     assert all("volatile: " in reason for reason in flagged.values())
     assert 2 == report.exit_code
+
+    # What decided which rows were copied is part of the text that is recorded and hashed.
+    (appended,) = rocky.open(root).replay(runs[1].run_id, models=("appended",)).models
+    text = appended.provenance.executed_sql
+    low, high = "'2026-01-01 12:00:00'", "'2026-01-02 12:00:00'"
+    assert text.startswith("SELECT `id`, `at`, `kind` FROM (\nSELECT id, at, kind FROM ")
+    assert f"WHERE `at` > CAST({low} AS timestamp) AND `at` <= CAST({high} AS timestamp)" in text
+    assert text_hash(text) == appended.execution.sql_hash
 
 
 ODD = """

@@ -36,7 +36,7 @@ OnVerdict = Callable[[ModelVerdict], None]
 class ReplayRequest(Request):
     """Which run, by its id or the `latest`, and of which models; and what to do with the record.
 
-    It is shown, unless it is to `verify` or to `execute`. What is built again goes into a scratch
+    It is shown and checked, or only checked (`verify`), or the run is built again (`execute`). What is built again goes into a scratch
     area, or into the empty folder `keep`; `parallel` models at once, on the `adapter`.
     """
 
@@ -74,11 +74,12 @@ class ModelRecord:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RecordReport(Digested):
-    """Everything that is recorded of a run."""
+    """Everything that is recorded of a run, and that checked against itself and the tables."""
 
     mode: Literal["inspect"]
     run: RunFacts
     models: tuple[ModelRecord, ...]
+    verification: VerifyReport
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -160,7 +161,7 @@ class RebuildReport(Digested):
 def replay(
     workspace: Workspace, request: ReplayRequest, on_verdict: OnVerdict = lambda _: None
 ) -> RecordReport | RecordVerificationReport | RebuildReport:
-    """What is recorded of a run, or the result of checking it or of building it again.
+    """What is recorded of a run and the result of checking it, or that of building it again.
 
     Raises NothingSelected for a run, a model or an adapter that is not there, and other
     RockyErrors when nothing could be built at all.
@@ -170,12 +171,14 @@ def replay(
     path = state_path(workspace)
     refresh_state(workspace, path)
     recorded = load_recorded_run(path, request.run, request.models)
-    if request.verify:
-        run_id = recorded.run.run_id
-        return RecordVerificationReport("verify", run_id, verify(workspace, VerifyRequest(run_id)))
     if request.execute:
         return _execute(workspace, request, recorded, on_verdict)
-    return RecordReport("inspect", RunFacts(recorded.run), tuple(map(_record, recorded.models)))
+    run_id = recorded.run.run_id
+    verification = verify(workspace, VerifyRequest(run_id))
+    if request.verify:
+        return RecordVerificationReport("verify", run_id, verification)
+    models = tuple(map(_record, recorded.models))
+    return RecordReport("inspect", RunFacts(recorded.run), models, verification)
 
 
 def _refuse_contradictions(request: ReplayRequest) -> None:

@@ -49,7 +49,7 @@ Facts = Iterator[tuple[str, str]]
 @click.command("replay", cls=StateCommand)
 @click.argument("run", default=LATEST)
 @click.option("--model", "models", multiple=True, metavar="NAME", help="Only this model.")
-@click.option("--verify", is_flag=True, help="Check what is recorded of the run.")
+@click.option("--verify", is_flag=True, help="Only say whether what is recorded holds.")
 @click.option("--execute", is_flag=True, help="Build the run again, and compare.")
 @click.option(
     "--keep",
@@ -71,10 +71,10 @@ Facts = Iterator[tuple[str, str]]
 )
 @click.pass_obj
 def command(settings: Settings, /, models: tuple[str, ...], **given: Any) -> ExitCode:
-    """Show what is recorded of a run, check it, or build it again.
+    """Show and check what is recorded of a run, or build it again.
 
-    RUN is a run's id; without one, the latest. `--execute` builds every model from the record
-    alone, in a scratch area, and compares: the exit code is 0 when all are bit_exact or row_exact,
+    RUN is a run's id; without one, the latest. The exit code is 1 when a record or a table is not
+    as it was written. `--execute` builds every model from the record alone, in a scratch area, and compares: the exit code is 0 when all are bit_exact or row_exact,
     1 when one diverged or failed, 2 when none did and some could not be replayed.
     """
     request = ReplayRequest(models=models, **given)
@@ -82,7 +82,9 @@ def command(settings: Settings, /, models: tuple[str, ...], **given: Any) -> Exi
     if settings.json:
         write_report("replay", report)
     elif isinstance(report, RecordReport):
-        write_line(_render_record(report, whole=bool(models)))
+        checks = render_verification(report.verification, quiet=settings.quiet)
+        blocks = (_render_record(report, whole=bool(models)), checks)
+        write_line("\n\n".join(each for each in blocks if each))
     elif isinstance(report, RecordVerificationReport):
         write_line(render_verification(report.verification, quiet=settings.quiet))
     else:
@@ -91,9 +93,7 @@ def command(settings: Settings, /, models: tuple[str, ...], **given: Any) -> Exi
         if report.kept is not None and not settings.quiet:
             write_note(f"what was built is in `{report.kept}`")
         return ExitCode(report.exit_code)
-    if isinstance(report, RecordVerificationReport) and not report.verification.verified:
-        return ExitCode.FAILED
-    return ExitCode.OK
+    return ExitCode.OK if report.verification.verified else ExitCode.FAILED
 
 
 def _tell(verdict: ModelVerdict) -> None:

@@ -85,16 +85,16 @@ def incremental(build: Build, strategy: Incremental) -> Built:
         high = highest_watermark(workspace, workspace.source, column.name, column.type, low)
         if low is None or snapshot is None:
             committed, written = load_all(workspace, snapshot, high)
-            action = "replaced"
+            action, where = "replaced", _up_to(high)
         elif high is None:
             recorded = snapshot.configuration.get(ROWS_HASH)
             return Built(build.query or "", (), 0, recorded, "unchanged", low.value)
         else:
             base = open_base(workspace, snapshot)
             committed, written = append(workspace, base, low, high, 0)
-            action = "appended"
+            action, where = "appended", _between(low, high)
         return Built(
-            build.query or "",
+            _executed_sql(workspace, where),
             (committed,),
             written.rows,
             committed.snapshot.configuration.get(ROWS_HASH),
@@ -108,12 +108,8 @@ def load_all(
 ) -> tuple[Committed, Written]:
     """Replace the table by all rows up to a time; no time at all means that no row has one."""
     build = workspace.build
-    where = ""
-    if high is not None:
-        name = quote_name(high.column)
-        where = f" WHERE {name} <= {high.sql} OR {name} IS NULL"
     written = workspace.write(
-        f"SELECT {column_list(workspace.names)} FROM {workspace.source}{where}",
+        f"SELECT {column_list(workspace.names)} FROM {workspace.source}{_up_to(high)}",
         workspace.columns,
         build.layout,
         frozenset(),
@@ -128,10 +124,8 @@ def append(
 ) -> tuple[Committed, Written]:
     """Append the rows above one time and up to another."""
     build = workspace.build
-    name = quote_name(high.column)
     written = workspace.write(
-        f"SELECT {column_list(workspace.names)} FROM {workspace.source}"
-        f" WHERE {name} > {low.sql} AND {name} <= {high.sql}",
+        f"SELECT {column_list(workspace.names)} FROM {workspace.source}{_between(low, high)}",
         base.columns,
         build.layout,
         base.paths,
@@ -147,3 +141,27 @@ def append(
     committed = commit_outcome(build, operation, base, outcome)
     assert committed is not None
     return committed, written
+
+
+def _up_to(high: Watermark | None) -> str:
+    if high is None:
+        return ""
+    name = quote_name(high.column)
+    return f" WHERE {name} <= {high.sql} OR {name} IS NULL"
+
+
+def _between(low: Watermark, high: Watermark) -> str:
+    name = quote_name(high.column)
+    return f" WHERE {name} > {low.sql} AND {name} <= {high.sql}"
+
+
+def _executed_sql(workspace: Workspace, where: str) -> str:
+    """The author's query and the filter around it, which decides what of it was copied.
+
+    A replay runs this text over the recorded inputs and the base version, and gets the same rows:
+    the same filter twice is the filter. A Python model has no query.
+    """
+    query = workspace.build.query
+    if query is None:
+        return ""
+    return f"SELECT {column_list(workspace.names)} FROM (\n{query}\n){where}"
