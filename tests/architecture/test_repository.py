@@ -171,4 +171,6 @@ def test_the_index_of_decisions_has_every_page_under_its_title():
 
 
 def test_every_text_ends_with_a_newline():
-    assert [] == [name for name, text in tracked_texts().items() if text and text[-1] != "\n"]
+    # What a run wrote is kept byte for byte.
+    ours = {n: t for n, t in tracked_texts().items() if "/audit-sample/warehouse/" not in n}
+    assert [] == [name for name, text in ours.items() if text and text[-1] != "\n"]
