@@ -36,8 +36,8 @@ OnVerdict = Callable[[ModelVerdict], None]
 class ReplayRequest(Request):
     """Which run, by its id or the `latest`, and of which models; and what to do with the record.
 
-    It is shown and checked, or only checked (`verify`), or the run is built again (`execute`). What is built again goes into a scratch
-    area, or into the empty folder `keep`; `parallel` models at once, on the `adapter`.
+    It is shown and checked, or only checked (`verify`), or the run is built again (`execute`): into
+    a scratch area or the empty folder `keep`, `parallel` models at once, on the `adapter`.
     """
 
     run: str = LATEST
