@@ -66,7 +66,7 @@ FUNCTIONS = {f"rocky.{name}" for name in rocky.__all__ if inspect.isfunction(get
 
 SELECTION = (
     "a b --model c --exclude d --pipeline p --parallel 2 --full-refresh --force-rebuild --no-reuse"
-    " --start-anew --force"
+    " --start-anew --force --keep-going"
     " --target other --partition x --from y --to z --latest --missing --lookback 3"
     " --filter tenant=acme --idempotency-key k"
 )
@@ -79,6 +79,7 @@ SELECTED = {
     "reuse": False,
     "start_anew": True,
     "force": True,
+    "keep_going": True,
     "adapter": "other",
     "window": rocky.Window("y", "z", "x", latest=True, missing=True, lookback=3),
     "filters": ["tenant=acme"],

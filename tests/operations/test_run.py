@@ -63,6 +63,40 @@ def test_errors_in_the_selection_refuse_the_run_and_come_with_it(shop):
     assert ([], ()) == (shop.sessions, shop.records())
 
 
+def test_to_keep_going_leaves_out_the_errors_and_what_stands_on_them(shop):
+    shop.write("models/by_country.sql", "SELECT nope FROM stg_orders")
+    shop.write("models/apart.sql", "SELECT 1 AS one")
+    shop.write("models/apart.toml", 'depends_on = ["by_country"]\n')
+
+    report = run(shop.workspace, RunRequest(keep_going=True))
+
+    assert isinstance(report.run, ModelsRun)
+    assert (2, False) == (report.exit_code, report.succeeded)
+    built = {each.model for each in report.run.materializations}
+    assert {"stg_orders", "large"} <= built
+    assert not built & {"by_country", "report", "apart"}
+    (error,) = report.run.errors
+    assert ("by_country", "compile_error") == (error.model, error.failure_kind)
+    assert "models/by_country.sql:1:8: no column `nope` in scope" == error.error
+    assert ["E003"] == [each.code for each in error.diagnostics]
+    held = {each.model: each.blocked_by for each in report.run.contained}
+    assert dict.fromkeys(["report", "apart"], ("by_country",)) == held
+    (record,) = shop.records()
+    recorded = {each.model_name: each.status.value for each in record.models_executed}
+    assert ("failed", "skipped") == (recorded["by_country"], recorded["report"])
+
+
+@pytest.mark.parametrize("broken", ["models/stg_orders.sql", "rocky.toml"])
+def test_to_keep_going_needs_something_that_stands_on_no_error(shop, broken):
+    text = "SELECT nope FROM raw.orders" if broken.startswith("models") else "[adaptor]\n"
+    shop.write(broken, text)
+
+    with pytest.raises(ErrorsFound, match="nothing was run"):
+        run(shop.workspace, RunRequest(("report",), keep_going=True))
+
+    assert ([], ()) == (shop.sessions, shop.records())
+
+
 @pytest.mark.parametrize(
     ("request_", "said"),
     [

@@ -38,6 +38,7 @@ class RunOptions(TypedDict, total=False):
     test: bool
     start_anew: bool
     force: bool
+    keep_going: bool
 
 
 def run_request(select: tuple[str, ...], options: RunOptions) -> "RunRequest":

@@ -173,8 +173,8 @@ class Workspace(Records):
 
         A model that fails is in the report, not raised. Options are the other fields of
         `rocky.RunRequest`: `exclude`, `pipeline`, `parallel`, `full_refresh`, `rebuild`, `reuse`,
-        `adapter`, `window`, `filters`, `resume`, `idempotency_key`, `test`, `start_anew` and
-        `force`.
+        `adapter`, `window`, `filters`, `resume`, `idempotency_key`, `test`, `start_anew`,
+        `force` and `keep_going`.
         """
         from rocky.operations.run import run
 

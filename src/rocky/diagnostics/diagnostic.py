@@ -160,3 +160,9 @@ def format_place(path: str, text: SourceText | None, span: Span | None) -> str:
     """A path with as much of `:line:column` as is known."""
     position = position_in(text, span)
     return f"{path}:{position[0]}:{position[1]}" if position else path
+
+
+def placed_message(diagnostic: Diagnostic, texts: Texts) -> str:
+    """A finding in one line: where, and what."""
+    path = path_of(diagnostic)
+    return f"{format_place(path, lookup(texts)(path), diagnostic.span)}: {diagnostic.message}"

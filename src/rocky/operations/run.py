@@ -25,8 +25,8 @@ from rocky.operations.workspace import (
     state_path,
 )
 from rocky.plan.kept_plan import PlanApplication
-from rocky.plan.refusals import config_findings, refusing_findings
-from rocky.plan.request import RunRequest, plan_request, refuse_contradictions
+from rocky.plan.refusals import config_findings, plan_checked
+from rocky.plan.request import RunRequest, refuse_contradictions
 from rocky.run.outcomes import RunResult
 from rocky.run.prepare.caller import Caller
 
@@ -248,8 +248,8 @@ class _Invocation:
             )
 
     def _run_models(self) -> ModelsRun:
-        plan = plan_request(self.compilation, self.request)
-        refuse_errors(self.compilation, refusing_findings(plan))
+        plan, errors = plan_checked(self.compilation, self.request)
+        refuse_errors(self.compilation, errors)
         # Here, and so is the next: what is refused before pays for nothing that builds tables.
         from rocky.run.project_run import run_request  # noqa: PLC0415
 

@@ -1,20 +1,21 @@
 """Refusals: findings and requests for which a run must not start.
 
 Nothing is written unless all that was selected, and all it stands on, compiled: an error in a model
-further up means that the types below it are guesses. A request that one of several pipelines cannot
-carry out is refused as a whole.
+further up means that the types below it are guesses. Who asks to keep going gets the models that
+stand on no error. A request that one of several pipelines cannot carry out is refused as a whole.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from rocky.analysis.compilation import Compilation
 from rocky.analysis.lineage import reach_models
 from rocky.diagnostics import Code, Diagnostic, Severity
 from rocky.errors import RunRefused
-from rocky.plan.request import NO_WINDOW, RunRequest
-from rocky.plan.steps import RunPlan
-from rocky.project import SeedTable, setting_place
+from rocky.plan.request import NO_WINDOW, RunRequest, plan_request
+from rocky.plan.steps import LeftOutStep, RunPlan, plan_steps
+from rocky.project import Project, SeedTable, setting_place
 from rocky.project.configuration.pipelines import (
     LoadPipeline,
     Pipeline,
@@ -27,22 +28,8 @@ from rocky.project.configuration.pipelines import (
 def refusing_findings(plan: RunPlan) -> tuple[Diagnostic, ...]:
     """The errors in the selected models, in what they read, and in `rocky.toml`."""
     compilation, project = plan.compilation, plan.project
-    keys = [step.key for step in plan.steps if step.kind != "seed"]
-    above = reach_models(compilation.upstream, [project.models[key].name for key in keys])
-    wanted = {name.lower() for name in above}
-    paths = {project.config_path}
-    for step in plan.steps:
-        if step.kind == "seed":
-            paths.update(_seed_paths(project.seeds[step.key]))
-    for key in wanted:
-        if key in project.models:
-            model = project.models[key]
-            paths.update(path for path in (model.path, model.settings_path) if path)
-            paths.update(_defaults_above(model.path))
-        if key in project.sources:
-            paths.add(project.sources[key].file)
-        if key in project.seeds:
-            paths.update(_seed_paths(project.seeds[key]))
+    wanted = _stands_on(plan)
+    paths = {project.config_path, *(path for key in wanted for path in _paths_of(project, key))}
     found = [
         each
         for each in compilation.diagnostics
@@ -60,6 +47,87 @@ def refusing_findings(plan: RunPlan) -> tuple[Diagnostic, ...]:
     if plan.cycle and not any(each.code is Code.DEPENDENCY_CYCLE for each in found):
         found.append(_waiting_for_each_other(plan))
     return tuple(found)
+
+
+def _stands_on(plan: RunPlan) -> set[str]:
+    """The keys of the models, seeds and sources that are built or read, however far up."""
+    models = plan.project.models
+    names = [models[step.key].name for step in plan.steps if step.kind != "seed"]
+    above = {name.lower() for name in reach_models(plan.compilation.upstream, names)}
+    return above | {step.key for step in plan.steps if step.kind == "seed"}
+
+
+def _paths_of(project: Project, key: str) -> Iterator[str]:
+    """The files that say what a model, seed or source is."""
+    if key in project.models:
+        model = project.models[key]
+        yield model.path
+        if model.settings_path:
+            yield model.settings_path
+        yield from _defaults_above(model.path)
+    if key in project.sources:
+        yield project.sources[key].file
+    if key in project.seeds:
+        yield from _seed_paths(project.seeds[key])
+
+
+def plan_checked(
+    compilation: Compilation, request: RunRequest
+) -> tuple[RunPlan, tuple[Diagnostic, ...]]:
+    """The steps a request asks for, and the errors for which they must not be taken.
+
+    Who asks to keep going gets the steps that stand on no error, unless there are none, or the
+    error is in `rocky.toml` or a cycle. Raises NothingSelected.
+    """
+    plan = plan_request(compilation, request)
+    found = refusing_findings(plan)
+    if not found or not request.keep_going or plan.cycle or config_findings(compilation):
+        return plan, found
+    rest = _without_errors(plan, found)
+    return (rest, ()) if rest.steps else (plan, found)
+
+
+def _without_errors(plan: RunPlan, found: Sequence[Diagnostic]) -> RunPlan:
+    """The plan without the models that have these errors, and without all that stands on them."""
+    broken = _broken_keys(plan, found)
+    left: dict[str, LeftOutStep] = {}
+    for step in plan.steps:
+        causes = [left[each] for each in step.after if each in left]
+        if step.key in broken:
+            left[step.id] = LeftOutStep(step, broken[step.key])
+        elif causes:
+            first = {each.id: each for it in causes for each in it.blocked_by or (it.step,)}
+            left[step.id] = LeftOutStep(step, blocked_by=tuple(first.values()))
+    keys = [step.key for step in plan.selected if step.id not in left]
+    rest = plan_steps(plan.compilation, keys)
+    # What was not asked for is there to say why something that was is left out.
+    named = {each.id for it in left.values() for each in it.blocked_by if it.step.selected}
+    kept = [each for each in left.values() if each.step.selected or each.step.id in named]
+    return replace(rest, left_out=tuple(kept))
+
+
+def _broken_keys(plan: RunPlan, found: Sequence[Diagnostic]) -> dict[str, Diagnostic]:
+    """What has errors itself, or reads what is no step and has; each with its first error."""
+    at: dict[str, list[str]] = {}
+    for key in _stands_on(plan):
+        for path in _paths_of(plan.project, key):
+            at.setdefault(path, []).append(key)
+    broken: dict[str, Diagnostic] = {}
+    for each in found:
+        keys = at.get(each.path or "", []) if each.model is None else [each.model.lower()]
+        if each.code is Code.DUPLICATE_TARGET:
+            keys = [*keys, *(key for label in each.labels for key in at.get(label.path or "", []))]
+        for key in keys:
+            broken.setdefault(key, each)
+    readers = {name.lower(): read_by for name, read_by in plan.compilation.downstream.items()}
+    steps = {step.key for step in plan.steps}
+    outside = [key for key in broken if key not in steps]
+    for key in outside:
+        for reader in map(str.lower, readers.get(key, ())):
+            if reader not in broken:
+                broken[reader] = broken[key]
+                outside += [] if reader in steps else [reader]
+    return broken
 
 
 def config_findings(compilation: Compilation) -> tuple[Diagnostic, ...]:

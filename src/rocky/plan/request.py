@@ -49,7 +49,8 @@ class RunRequest(Request):
     With `test` each model is tested as it is built, and what reads one that fails is not built.
     `filters` and `resume` are for the tables of pipelines that are no models. `start_anew` is a
     full refresh of tables that a state which was lost knew. `force` builds also what is held
-    because it was reverted.
+    because it was reverted. With `keep_going` models with errors, and what stands on them, are left
+    out and the others built.
     """
 
     select: tuple[str, ...] = ()
@@ -67,6 +68,7 @@ class RunRequest(Request):
     test: bool = False
     start_anew: bool = False
     force: bool = False
+    keep_going: bool = False
 
     @property
     def builds_whole(self) -> bool:
@@ -121,7 +123,7 @@ class Limits:
 
 _DERIVED_FIELDS: Final = frozenset({"recorded"})
 """What no flag says: a run finds it in the ledger."""
-_LATER_FLAGS: Final = frozenset({"force", "start_anew", "test"})
+_LATER_FLAGS: Final = frozenset({"force", "keep_going", "start_anew", "test"})
 """Flags that plans of 0.1.0 do not know: such a plan is the same where they are not set."""
 
 

@@ -13,6 +13,7 @@ from typing import Final, Literal
 from rocky.analysis.compilation import Compilation
 from rocky.analysis.names import Names
 from rocky.compiler.graph import topological_levels
+from rocky.diagnostics import Diagnostic
 from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import NothingSelected
 from rocky.project import ModelFile, Project
@@ -52,17 +53,33 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOutStep:
+    """A step that is not taken: for an error (`finding`), or for those it comes after."""
+
+    step: Step
+    finding: Diagnostic | None = None
+    blocked_by: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class RunPlan:
     """The steps of a run in an order that respects what each reads.
 
     `pinned` are keys of models that are read but not built: their tables must exist. `cycle` holds
-    the names of models that wait for each other, of which none can run.
+    the names of models that wait for each other, of which none can run. `left_out` were selected
+    and are not among the `steps`: the run goes on without them and has failed in part.
     """
 
     compilation: Compilation
     steps: tuple[Step, ...]
     pinned: tuple[str, ...]
     cycle: tuple[str, ...] = ()
+    left_out: tuple[LeftOutStep, ...] = ()
+
+    @property
+    def all_steps(self) -> tuple[Step, ...]:
+        """Also those that are left out."""
+        return (*self.steps, *(each.step for each in self.left_out))
 
     @property
     def project(self) -> Project:

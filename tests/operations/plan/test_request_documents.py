@@ -28,6 +28,7 @@ ALL = RunRequest(
     idempotency_key="k",
     start_anew=True,
     force=True,
+    keep_going=True,
     test=True,
 )
 

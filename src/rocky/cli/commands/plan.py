@@ -71,6 +71,7 @@ def _notes(report: PlanReport, *, quiet: bool) -> Iterator[str]:
     """What goes to standard error: warnings, budgets, what could not be told, what to do next."""
     for run in report.runs:
         yield from run.notes
+        yield from (f"left out: {each.model}: {each.reason}" for each in run.left_out)
         if isinstance(run.outlook, ModelsOutlook) and not run.outlook.certain and not quiet:
             yield f"note: {UNCERTAIN}"
         for found in run.budget.findings:

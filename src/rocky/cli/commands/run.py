@@ -54,6 +54,11 @@ _OPTIONS: Final = (
         "--force", is_flag=True, help="Build also tables that are held because they were reverted."
     ),
     click.option(
+        "--keep-going",
+        is_flag=True,
+        help="Leave out models with errors, and what stands on them; build the others.",
+    ),
+    click.option(
         "--no-reuse",
         is_flag=True,
         help="Reuse nothing, but continue where an unfinished run stopped.",
@@ -126,6 +131,7 @@ def request_of(given: Mapping[str, Any]) -> RunRequest:
         test=given["test"],
         start_anew=given["start_anew"],
         force=given["force"],
+        keep_going=given["keep_going"],
     )
 
 

@@ -13,19 +13,26 @@ from typing import Any
 from rocky.analysis.compilation import Compilation
 from rocky.canonical import canonical_json
 from rocky.diagnostics import Diagnostic
+from rocky.diagnostics.diagnostic import placed_message
 from rocky.operations.findings import describe_findings, refuse_errors
 from rocky.operations.pipelines import is_of_models, key_of_pipeline, pipelines_to_run
 from rocky.operations.plan.draft import DraftRun, draft_models, refuse_lost_state
 from rocky.operations.plan.pipeline_drafts import PipelineDrafts
-from rocky.operations.plan.report import PlannedRun, SchemaChange, column_change, estimate_of
+from rocky.operations.plan.report import (
+    LeftOutModel,
+    PlannedRun,
+    SchemaChange,
+    column_change,
+    estimate_of,
+)
 from rocky.operations.report import encode_report
 from rocky.operations.workspace import Workspace, caller_of, state_path
 from rocky.plan.adapters import choose_adapter
 from rocky.plan.budget import check_estimates
 from rocky.plan.estimates import estimate_units, extents_of, units_of
 from rocky.plan.kept_plan import RUN_KIND, KeptPlan, PlanDocument
-from rocky.plan.refusals import config_findings, refusing_findings
-from rocky.plan.request import PARALLEL, PlanRequest, RunRequest, plan_request, request_document
+from rocky.plan.refusals import config_findings, plan_checked
+from rocky.plan.request import PARALLEL, PlanRequest, RunRequest, request_document
 from rocky.plan.steps import RunPlan, Step
 from rocky.run.engine.sources import Sources
 from rocky.run.prepare.caller import Caller
@@ -98,8 +105,8 @@ def _draft_run(
     is_new: bool,
 ) -> DraftRun:
     if name is None or is_of_models(compilation.project.config.pipeline[name]):
-        plan = plan_request(compilation, request)
-        refuse_errors(compilation, refusing_findings(plan))
+        plan, errors = plan_checked(compilation, request)
+        refuse_errors(compilation, errors)
         if is_new:
             refuse_lost_state(plan, request, caller)
         return draft_models(plan, request, caller)
@@ -141,10 +148,26 @@ def _plan_run(
         outlook=draft.outlook,
         verdict=draft.verdict,
         notes=draft.notes,
+        left_out=_left_out(draft.plan),
         budget=check_estimates(config.budget, units, estimates),
         diagnostics=describe_findings(missing, compilation.project.texts),
         findings=missing,
     )
+
+
+def _left_out(plan: RunPlan | None) -> tuple[LeftOutModel, ...]:
+    """What the run would go on without, and why."""
+    found: list[LeftOutModel] = []
+    if plan is None:
+        return ()
+    for each in plan.left_out:
+        if each.finding is not None:
+            reason = placed_message(each.finding, plan.project.texts)
+        else:
+            listed = ", ".join(f"`{step.name}`" for step in each.blocked_by)
+            reason = f"waits for {listed}"
+        found.append(LeftOutModel(each.step.name, reason))
+    return tuple(found)
 
 
 def _missing_sources(

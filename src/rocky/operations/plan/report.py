@@ -141,6 +141,14 @@ class TablesOutlook:
 Outlook = ModelsOutlook | CopiesOutlook | TablesOutlook
 
 
+@dataclass(frozen=True, slots=True)
+class LeftOutModel:
+    """A model that has an error or stands on one, of a plan that goes on without it."""
+
+    model: str
+    reason: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedRun:
     """A run of a plan. `verdict` is the worst that it does to the columns of tables.
@@ -160,6 +168,7 @@ class PlannedRun:
     notes: tuple[str, ...] = hidden()
     budget: PlanBudget = hidden()
     diagnostics: Sequence[Finding] = ()
+    left_out: tuple[LeftOutModel, ...] = ()
     findings: tuple[Diagnostic, ...] = hidden()
 
 

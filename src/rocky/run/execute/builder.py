@@ -8,8 +8,7 @@ is left to the builder, which tries again or fails.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from rocky.diagnostics import Diagnostic
-from rocky.diagnostics.diagnostic import format_place
+from rocky.diagnostics.diagnostic import placed_message
 from rocky.errors import InternalError, ModelFailed, RockyError
 from rocky.language.datatypes.types import StructField
 from rocky.plan.steps import NOT_HELD, RunPlan, Step
@@ -134,6 +133,24 @@ def record_unbuilt_steps(
     return frozenset(each.outcome.step.id for each in records)
 
 
+def record_left_out_steps(
+    plan: RunPlan, recorder: Recorder, journal: Journal, times: RunClock
+) -> None:
+    """Record what the plan goes on without: it failed before anything was read."""
+    now = Timing(times.now(), 0)
+    records: list[StepRecord] = []
+    for each in plan.left_out:
+        if each.finding is None:
+            records.append(recorder.withheld(each.step, each.blocked_by, now.started_at))
+        else:
+            said = placed_message(each.finding, plan.project.texts)
+            failure = StepFailure("compile_error", said, finding=each.finding)
+            records.append(
+                recorder.failed(each.step, failure, now, NOTHING_USED, interrupted=False)
+            )
+    journal.record_all(records)
+
+
 def record_refused_steps(
     plan: RunPlan,
     notes: Mapping[str, StepNotes],
@@ -182,15 +199,11 @@ def record_missing_sources(
         elif read is not None:
             failed[step.id] = (step,)
             finding = missing[read]
-            failure = StepFailure("missing_source", _placed(finding, plan), finding=finding)
+            said = placed_message(finding, plan.project.texts)
+            failure = StepFailure("missing_source", said, finding=finding)
             records.append(recorder.failed(step, failure, now, NOTHING_USED, interrupted=False))
     journal.record_all(records)
     return frozenset(failed)
-
-
-def _placed(finding: Diagnostic, plan: RunPlan) -> str:
-    path = finding.path or ""
-    return f"{format_place(path, plan.project.texts[path], finding.span)}: {finding.message}"
 
 
 def _records(

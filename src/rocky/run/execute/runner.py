@@ -27,6 +27,7 @@ from rocky.run.engine.protocol import Engine, EngineEnd
 from rocky.run.execute.builder import (
     Builder,
     ResultReuse,
+    record_left_out_steps,
     record_missing_sources,
     record_refused_steps,
     record_unbuilt_steps,
@@ -174,7 +175,7 @@ class _RunInProgress:
             self._anchor()
             with self._ledger.lookups() as lookups:
                 memory = BuildHistory.of(self._plan, lookups)
-                journal.tell(lambda each: each.queued(self._run_id, self._plan.steps))
+                journal.tell(lambda each: each.queued(self._run_id, self._plan.all_steps))
                 self._take_steps(_StepTools(fingerprints, pins, resumption, memory, journal, stop))
                 concluded = self._conclude(journal, stop)
                 append_counts(self._ledger, concluded.counts)
@@ -250,6 +251,7 @@ class _RunInProgress:
         prover = ProvenanceMaker(self._plan, self._context, inputs, environment)
         recorder = self._recorder(prover)
         reuse = ResultReuse(self._context, tools.pins, self._adopter.refuse_altered)
+        record_left_out_steps(self._plan, recorder, tools.journal, self._times)
         settled = record_unbuilt_steps(forecast, reuse, recorder, tools.journal, self._times)
         notes = self._options.notes.steps
         refused = record_refused_steps(self._plan, notes, recorder, tools.journal, self._times)

@@ -54,7 +54,7 @@ class Journal:
     def __init__(
         self, plan: RunPlan, run_id: RunId, ledger: Ledger, listener: Listener, log: RunLog
     ) -> None:
-        self._order = [step.id for step in plan.steps]
+        self._order = [step.id for step in plan.all_steps]
         self._places = {step: place for place, step in enumerate(self._order)}
         self._run_id = run_id
         self._ledger = ledger
