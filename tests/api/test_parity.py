@@ -119,6 +119,7 @@ PAIRS = (
         jobs=2,
         cache=False,
     ),
+    pair("watch a b --run --test", "watch.watch", "watch", "a", "b", run=True, test=True),
     pair("list seeds a tag:b", "list.list_project", "list", "seeds", select=["a", "tag:b"]),
     pair(
         "lineage m --column c --upstream --downstream",

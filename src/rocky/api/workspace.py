@@ -25,6 +25,8 @@ from rocky.errors import InvalidRequest
 from rocky.plan.arguments import refuse_unfit
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rocky.operations.apply import ApplyReport
     from rocky.operations.branch.promotion import ForgottenReport, PromotionReport, RecoveryReport
     from rocky.operations.branch.show import BranchesReport, PromotionsReport
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from rocky.operations.show import ShowReport
     from rocky.operations.test import TestReport
     from rocky.operations.validate import ValidateReport
+    from rocky.operations.watch import WatchReport
 
 # ruff: noqa: PLC0415 - an operation is loaded when it is asked for: `import rocky` stays cheap
 
@@ -90,6 +93,15 @@ class Workspace(Records):
             models, paths_of(consumers), live, verify, record_baselines, jobs, cache
         )
         return compile_models(self, request)
+
+    def watch(self, *select: str, run: bool = False, test: bool = False) -> "Iterator[WatchReport]":
+        """A compile, and with `run` a run, now and each time a file of the project is saved.
+
+        It goes on until the loop over it is left.
+        """
+        from rocky.operations.watch import WatchRequest, watch
+
+        return watch(self, WatchRequest(select, run, test))
 
     def ci(
         self, *, consumers: Paths = (), jobs: int | None = None, cache: bool = True

@@ -34,6 +34,7 @@ COMMANDS: Final = {
     "playground": "Make a small working project to try things on.",
     "validate": "Check the project's files, without looking into SQL.",
     "compile": "Check every model, column, type and contract.",
+    "watch": "Compile, or build, each time a file of the project is saved.",
     "list": "List models, sources and seeds, with what is said of them.",
     "explain": "Explain a diagnostic code.",
     "lineage": "Show where a model's or a column's values come from.",
@@ -59,7 +60,7 @@ COMMANDS: Final = {
     "cost": "Show what a run used and cost.",
     "verify": "Check that records and tables are unchanged and agree.",
     "seal": "Sign where the ledger and its tables are now, into a file to keep elsewhere.",
-    "replay": "Show what is recorded of a run, check it, or build it again.",
+    "replay": "Show and check what is recorded of a run, or build it again.",
     "state": "Show the state that is kept between runs.",
     "doctor": "Check that settings, state, warehouses and Spark are in order.",
     "branch": "Make, compare, approve, promote and revert branches of the tables.",
@@ -86,6 +87,8 @@ def load_command(name: str) -> click.Command:
             from rocky.cli.commands.validate import command as found
         case "compile":
             from rocky.cli.commands.compile import command as found
+        case "watch":
+            from rocky.cli.commands.watch import command as found
         case "list":
             from rocky.cli.commands.list import command as found
         case "explain":

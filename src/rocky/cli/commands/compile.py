@@ -72,7 +72,7 @@ def command(  # noqa: PLR0913 - one for each option
     if as_json:
         write_report("compile", report)
     else:
-        _show(settings, report, style)
+        show_compile(settings, report, style)
         if report.verify is not None:
             write_line(render_verification(report.verify))
     if report.broken_inputs and not settings.quiet:
@@ -100,11 +100,12 @@ def ci_command(
     if as_json:
         write_report("ci", report)
     else:
-        _show(settings, report, style)
+        show_compile(settings, report, style)
     return ExitCode(report.exit_code)
 
 
-def _show(settings: Settings, report: CompileReport | CiReport, style: str | None) -> None:
+def show_compile(settings: Settings, report: CompileReport | CiReport, style: str | None) -> None:
+    """Findings and the summary, for people."""
     write_text(
         render_findings(report.found, report.project, style or "full", colour=settings.colour)
     )

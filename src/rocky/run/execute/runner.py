@@ -27,12 +27,14 @@ from rocky.run.engine.protocol import Engine, EngineEnd
 from rocky.run.execute.builder import (
     Builder,
     ResultReuse,
-    record_left_out_steps,
-    record_missing_sources,
-    record_refused_steps,
     record_unbuilt_steps,
 )
 from rocky.run.execute.scheduler import Throttle
+from rocky.run.execute.unfit_steps import (
+    record_left_out_steps,
+    record_missing_sources,
+    record_refused_steps,
+)
 from rocky.run.outcomes import (
     NO_CONCLUSION,
     Conclusion,

@@ -1,0 +1,102 @@
+"""A watch: a round at once, one for each save, none for what a run writes."""
+
+import signal
+import subprocess
+import sys
+from threading import Event, Timer
+
+import pytest
+
+from rocky.errors import InvalidRequest
+from rocky.operations.watch import WatchRequest, watch
+
+LONG = 20.0
+"""No round is waited for longer; a watch that sees nothing ends without one."""
+
+
+@pytest.fixture
+def rounds(shop):
+    stop = Event()
+    timer = Timer(LONG, stop.set)
+    timer.start()
+
+    def begin(**asked):
+        return watch(shop.workspace, WatchRequest(**asked), stop=stop)
+
+    yield begin
+    timer.cancel()
+
+
+def test_a_save_is_compiled_and_an_error_in_it_ends_nothing(shop, rounds):
+    found = rounds()
+    first = next(found)
+    shop.write("models/report.sql", "SELECT nope FROM by_country")
+    broken = next(found)
+    shop.write("models/report.sql", "SELECT * FROM by_country")
+    mended = next(found)
+
+    assert ((), False) == (first.changed, first.compiled.failed)
+    assert (("models/report.sql",), True) == (broken.changed, broken.compiled.failed)
+    assert ["E003"] == [each.code.value for each in broken.compiled.found]
+    assert not mended.compiled.failed
+    assert 1 == mended.compiled.summary.bound
+
+
+def test_settings_that_cannot_be_read_are_told_and_the_next_save_is_waited_for(shop, rounds):
+    found = rounds()
+    next(found)
+    text = (shop.root / "rocky.toml").read_text()
+    shop.write("rocky.toml", "[[[")
+    broken = next(found)
+    shop.write("rocky.toml", text)
+
+    assert broken.compiled is None or broken.compiled.failed
+    assert not next(found).compiled.failed
+
+
+def test_what_was_saved_is_built_with_its_readers_and_no_run_wakes_it(shop, rounds):
+    found = rounds(run=True)
+    first = next(found)
+    shop.write("models/large.sql", "SELECT id, country FROM stg_orders WHERE id > 2")
+    second = next(found)
+
+    assert {"stg_orders", "large"} <= {each.model for each in first.run.run.model_decisions}
+    # What the first run wrote was no save: the second round is of the file alone.
+    assert ("models/large.sql",) == second.changed
+    built = {each.model for each in second.run.run.model_decisions}
+    assert {"large", "by_country", "report"} <= built
+    assert "stg_orders" not in built
+
+
+def test_selectors_are_what_is_built_in_every_round(shop, rounds):
+    found = rounds(run=True, select=("+large",))
+    next(found)
+    shop.write("models/report.sql", "SELECT * FROM by_country")
+
+    assert {"stg_orders", "large"} == {each.model for each in next(found).run.run.model_decisions}
+
+
+def test_a_new_folder_is_seen(shop, rounds):
+    found = rounds()
+    next(found)
+    shop.write("sources/more.toml", "[[source]]\n")
+
+    assert any("sources" in path for path in next(found).changed)
+
+
+def test_selectors_without_a_run_are_refused(shop):
+    with pytest.raises(InvalidRequest, match="are for `--run`"):
+        watch(shop.workspace, WatchRequest(select=("large",)))
+
+
+def test_an_interrupt_ends_it_without_a_complaint(shop):
+    command = [sys.executable, "-m", "rocky.cli", "watch", "-c", str(shop.root)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert "no errors" in process.stdout.readline()
+        assert "Ctrl-C ends it" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=LONG)
+
+    assert (0, "", "") == (process.returncode, out, err.strip())
