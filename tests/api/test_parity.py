@@ -120,6 +120,8 @@ PAIRS = (
         cache=False,
     ),
     pair("watch a b --run --test", "watch.watch", "watch", "a", "b", run=True, test=True),
+    pair("hooks list on_drift", "hooks.list_hooks", "hooks", "on_drift"),
+    pair("hooks test on_drift", "hooks.test_hooks", "test_hooks", "on_drift"),
     pair("list seeds a tag:b", "list.list_project", "list", "seeds", select=["a", "tag:b"]),
     pair(
         "lineage m --column c --upstream --downstream",

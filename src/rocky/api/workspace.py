@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from rocky.operations.docs import DocsReport
     from rocky.operations.drift import DriftReport
     from rocky.operations.emit_sql import EmitSqlReport
+    from rocky.operations.hooks import HooksReport, HookTestReport
     from rocky.operations.imports import UpdateImportsReport
     from rocky.operations.lineage_report import ColumnLineage, ModelLineage, ProjectLineage
     from rocky.operations.list import Kind, Listed
@@ -177,6 +178,18 @@ class Workspace(Records):
         from rocky.operations.imports import UpdateImportsRequest, update_imports
 
         return update_imports(self, UpdateImportsRequest(names, check, fetch_only, write_pin))
+
+    def hooks(self, event: str | None = None) -> "HooksReport":
+        """What is called when something happens in a run, or at one event."""
+        from rocky.operations.hooks import HooksRequest, list_hooks
+
+        return list_hooks(self, HooksRequest(event))
+
+    def test_hooks(self, event: str | None = None) -> "HookTestReport":
+        """Tell the hooks, or those of one event, of an event that is marked as a test."""
+        from rocky.operations.hooks import HooksRequest, test_hooks
+
+        return test_hooks(self, HooksRequest(event))
 
     # -------------------------------------------------------------- tables
 

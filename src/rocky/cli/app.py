@@ -63,6 +63,7 @@ COMMANDS: Final = {
     "replay": "Show and check what is recorded of a run, or build it again.",
     "state": "Show the state that is kept between runs.",
     "doctor": "Check that settings, state, warehouses and Spark are in order.",
+    "hooks": "List what is called when something happens in a run, or try it.",
     "branch": "Make, compare, approve, promote and revert branches of the tables.",
     "gc": "Remove files that no table, branch or retained run needs.",
 }
@@ -145,6 +146,8 @@ def load_command(name: str) -> click.Command:
             from rocky.cli.commands.state import command as found
         case "doctor":
             from rocky.cli.commands.doctor import command as found
+        case "hooks":
+            from rocky.cli.commands.hooks import command as found
         case "branch":
             from rocky.cli.commands.branch import command as found
         case _:

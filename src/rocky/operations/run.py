@@ -7,6 +7,7 @@ whose input failed is not run, and the others are.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 from rocky.analysis.compilation import Compilation
@@ -27,8 +28,12 @@ from rocky.operations.workspace import (
 from rocky.plan.kept_plan import PlanApplication
 from rocky.plan.refusals import config_findings, plan_checked
 from rocky.plan.request import RunRequest, refuse_contradictions
+from rocky.project.configuration.hooks import NO_HOOKS
 from rocky.run.outcomes import RunResult
 from rocky.run.prepare.caller import Caller
+
+Tell = Callable[[RunResult], RunResult]
+"""Tells of a run's end, and adds to its result what came of telling."""
 
 _OK, _FAILED, _PARTIAL, _INTERRUPTED = 0, 1, 2, 130
 
@@ -235,7 +240,7 @@ class _Invocation:
 
     def _run(self, name: str | None) -> OneRun:
         try:
-            return self._run_models() if name is None else self._run_pipeline(name)
+            return self._run_told(name)
         except RunSkipped as skipped:
             status: Literal["SkippedIdempotent", "SkippedInFlight"] = "SkippedIdempotent"
             if skipped.in_flight:
@@ -247,23 +252,37 @@ class _Invocation:
                 message=str(skipped),
             )
 
-    def _run_models(self) -> ModelsRun:
+    def _run_told(self, name: str | None) -> ModelsRun | PipelineRun:
+        work: Callable[[Caller, Tell], ModelsRun | PipelineRun] = self._run_models
+        if name is not None:
+            work = partial(self._run_pipeline, name)
+        pipeline = self.request.pipeline if name is None else name
+        caller = self._caller_of(pipeline)
+        project = self.compilation.project
+        if project.config.hook == NO_HOOKS:
+            return work(caller, lambda result: result)
+        # Only who has hooks pays for what calls them.
+        from rocky.operations.hooks import run_with_hooks  # noqa: PLC0415
+
+        return run_with_hooks(self.workspace, project, caller, pipeline, work)
+
+    def _run_models(self, caller: Caller, tell: Tell) -> ModelsRun:
         plan, errors = plan_checked(self.compilation, self.request)
         refuse_errors(self.compilation, errors)
         # Here, and so is the next: what is refused before pays for nothing that builds tables.
         from rocky.run.project_run import run_request  # noqa: PLC0415
 
-        result = run_request(plan, self.request, self._caller_of(self.request.pipeline))
+        result = run_request(plan, self.request, caller)
         self._note(result)
-        return report_models(self._sealed(result), self.compilation.project.texts)
+        return report_models(tell(self._sealed(result)), self.compilation.project.texts)
 
-    def _run_pipeline(self, name: str) -> PipelineRun:
+    def _run_pipeline(self, name: str, caller: Caller, tell: Tell) -> PipelineRun:
         refuse_errors(self.compilation, config_findings(self.compilation))
         from rocky.pipelines.pipeline_run import run_pipeline  # noqa: PLC0415
 
-        result = run_pipeline(self.compilation, name, self.request, self._caller_of(name))
+        result = run_pipeline(self.compilation, name, self.request, caller)
         self._note(result.run)
-        return report_pipeline(replace(result, run=self._sealed(result.run)))
+        return report_pipeline(replace(result, run=tell(self._sealed(result.run))))
 
     def _sealed(self, result: RunResult) -> RunResult:
         from rocky.operations.seal import seal_run  # noqa: PLC0415

@@ -22,7 +22,7 @@ from rocky.operations.report import flat, hidden, same_fields
 from rocky.operations.test import DataTest, TestReport, UnitTest, report_tests
 from rocky.run.engine.protocol import EngineEnd
 from rocky.run.materialize.build import BuiltPartition
-from rocky.run.outcomes import RunResult, StepOutcome, is_left_alone
+from rocky.run.outcomes import HookDelivery, RunResult, StepOutcome, is_left_alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +150,7 @@ class ModelsRun(Digested):
     state_error: str | None = None
     seal: str | None = None
     seal_error: str | None = None
+    hooks: tuple[HookDelivery, ...] = ()
     materializations: tuple[Materialization, ...]
     errors: tuple[ModelError, ...]
     contained: tuple[ContainedModel, ...]
@@ -169,13 +170,13 @@ class ModelsRun(Digested):
     @property
     def is_done(self) -> bool:
         """Whether its tables are as they shall be, for those that read them: sealed or not."""
-        return replace(self.result, seal_error=None).exit_code == 0
+        return replace(self.result, seal_error=None, hooks=()).exit_code == 0
 
     @property
     def succeeded(self) -> bool:
         """Whether it ended well, exceeded no budget that is an error, and is sealed if it must."""
         good = self.status is RunStatus.SUCCESS and not self.result.budget.fails
-        return good and self.seal_error is None
+        return good and self.seal_error is None and self.result.hook_error is None
 
     def digest(self) -> Digest:
         built = {each.model: each for each in self.materializations}
@@ -219,7 +220,7 @@ def _made(built: Materialization | None) -> tuple[int | None, str | None]:
 
 _SAME: Final = (
     "run_id", "status", "started_at", "finished_at", "pipeline", "resumed_from", "state_error",
-    "seal", "seal_error",
+    "seal", "seal_error", "hooks",
     "engine_end", "log",
 )  # fmt: skip
 

@@ -61,6 +61,20 @@ class StepOutcome:
 
 
 @dataclass(frozen=True, slots=True)
+class HookDelivery:
+    """An event that a hook was told of. `error` is why it did not take it.
+
+    `target` is what was called, as it may be shown. A `required` one that failed fails the run.
+    """
+
+    event: str
+    target: str
+    attempts: int
+    error: str | None = None
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class RunResult:
     """All there is to say of a run when it has ended.
 
@@ -70,8 +84,8 @@ class RunResult:
     the records are not where they are kept, of a run that is recorded here as its status says.
     `tests` are those of the models, if they were asked for.
     `seal` is the file of the seal that was made of it, `seal_error` why there is none.
-    `engine_end` is how Spark ended while tables were built; `log` is where the stacks are, from the
-    project's folder.
+    `hooks` are the events that hooks were told of. `engine_end` is how Spark ended while tables
+    were built; `log` is where the stacks are, from the project's folder.
     """
 
     run_id: RunId
@@ -95,6 +109,13 @@ class RunResult:
     seal_error: str | None = None
     engine_end: EngineEnd | None = None
     log: str | None = None
+    hooks: tuple[HookDelivery, ...] = ()
+
+    @property
+    def hook_error(self) -> str | None:
+        """Why the run has failed though its tables were built: a required hook did."""
+        lost = [each for each in self.hooks if each.required and each.error is not None]
+        return f"hook `{lost[0].event}` ({lost[0].target}): {lost[0].error}" if lost else None
 
     @property
     def exit_code(self) -> int:
@@ -105,7 +126,7 @@ class RunResult:
             return 1
         if self.status is RunStatus.PARTIAL_FAILURE:
             return 2
-        return 0 if self.seal_error is None else 1
+        return 0 if self.seal_error is None and self.hook_error is None else 1
 
 
 def is_left_alone(execution: ModelExecution) -> bool:

@@ -138,6 +138,10 @@ def render_run(
         parts.append(f"error: {report.state_error}")
     if report.seal_error is not None:
         parts.append(f"error: {report.seal_error}")
+    for each in report.hooks:
+        if each.error is not None:
+            level = "error" if each.required else "warning"
+            parts.append(f"{level}: hook `{each.event}` ({each.target}) failed: {each.error}")
     if report.engine_end is not None:
         parts.append(_describe_end(report.engine_end))
     if report.log is not None:

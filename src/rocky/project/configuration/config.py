@@ -26,6 +26,7 @@ from rocky.project.configuration.blocks import (
     State,
     adapter_key,
 )
+from rocky.project.configuration.hooks import NO_HOOKS, Hooks
 from rocky.project.configuration.model import NO_FRESHNESS, NO_LEVELS, Budget, LintLevels, Store
 from rocky.project.configuration.paths import escapes_project
 from rocky.project.configuration.pipeline_rules import (
@@ -69,11 +70,6 @@ from rocky.project.toml.variables import Keys, written
     ),
     role=Refusal("Rocky grants no permissions", "grant it in the catalogue", later=True),
     schedule=NO_SCHEDULE,
-    hook=Refusal(
-        "no event calls it",
-        "act on the exit code of `rocky run`, or on its `-o json` report",
-        later=True,
-    ),
 )
 class Config(NamedTuple):
     """Everything `rocky.toml` can say."""
@@ -94,6 +90,7 @@ class Config(NamedTuple):
     evidence: Evidence = Evidence()
     imports: Mapping[str, Import] = {}
     publish: Publish = Publish()
+    hook: Hooks = NO_HOOKS
 
 
 DEFAULT_CONFIG: Final = Config()

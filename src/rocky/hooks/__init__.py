@@ -1,0 +1,1 @@
+"""Hooks: what happened in a run, told to commands and to addresses on the net."""

@@ -1,0 +1,231 @@
+"""Hooks: a real command and a real server hear of a run, and cannot stop it unless they may."""
+
+import hashlib
+import hmac
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+
+from rocky.errors import NothingSelected, RunRefused
+from rocky.hooks import delivery
+from rocky.operations.findings import ErrorsFound
+from rocky.operations.hooks import HooksRequest, list_hooks
+from rocky.operations.hooks import test_hooks as try_hooks
+from rocky.operations.run import run
+from rocky.operations.validate import validate
+from rocky.plan.request import RunRequest
+
+SECRET = "a-long-secret-of-the-hook"
+
+
+class Server:
+    """Answers what it is told to, and remembers what it got."""
+
+    def __init__(self):
+        self.got, self.answers = [], []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                outer.got.append((dict(self.headers), body))
+                code = outer.answers.pop(0) if outer.answers else 200
+                self.send_response(code)
+                if code == 302:
+                    self.send_header("Location", "/elsewhere")
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        self._server = HTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}/hook/{SECRET}"
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+
+    def close(self):
+        self._server.shutdown()
+        self._server.server_close()
+
+    @property
+    def bodies(self):
+        return [json.loads(body) for _, body in self.got]
+
+
+@pytest.fixture
+def server(monkeypatch):
+    monkeypatch.setattr(delivery, "_FIRST_WAIT", 0.01)
+    found = Server()
+    yield found
+    found.close()
+
+
+def hooked(shop, text, **environment):
+    shop.append("rocky.toml", text)
+    return shop.on(environment={**shop.workspace.environment, **environment})
+
+
+def test_a_run_tells_of_its_start_its_failed_models_and_its_end(shop, server):
+    events = ("on_run_start", "on_model_failure", "on_run_failure", "on_run_success")
+    text = "".join(f'[hook.{each}]\nurl = "${{URL}}"\nsecret = "${{SECRET}}"\n' for each in events)
+    workspace = hooked(shop, text, URL=server.url, SECRET=SECRET)
+
+    def fail(name):
+        if name.endswith("by_country"):
+            raise OSError("no space left on device")
+
+    shop.before_write = fail
+    report = run(workspace, RunRequest())
+
+    told = {each["event"]: each for each in server.bodies}
+    assert ["on_run_start", "on_model_failure", "on_run_failure"] == list(told)
+    assert {report.run.run_id} == {each["run_id"] for each in told.values()}
+    assert "by_country" in told["on_run_start"]["models"]
+    assert "by_country" == told["on_model_failure"]["models"][0]["model"]
+    assert "no space left" in told["on_model_failure"]["title"]
+    assert ["by_country"] == [each["model"] for each in told["on_run_failure"]["failed"]]
+    assert [None] * 3 == [each.error for each in report.run.hooks]
+    for headers, body in server.got:
+        stamp = headers["X-Rocky-Timestamp"]
+        made = hmac.new(SECRET.encode(), f"{stamp}.".encode() + body, hashlib.sha256)
+        assert f"v1={made.hexdigest()}" == headers["X-Rocky-Signature"]
+    # Of the run that goes well there is another event.
+    shop.before_write = lambda _: None
+    assert 0 == run(workspace, RunRequest()).exit_code
+    assert "on_run_success" == server.bodies[-1]["event"]
+
+
+def test_a_command_gets_the_event_on_its_input_and_nothing_in_its_line(shop, tmp_path):
+    heard = tmp_path / "heard.json"
+    text = (
+        '[hook.on_run_success]\ncommand = "cat > \\"$HEARD\\"; echo $ROCKY_EVENT >> $HEARD"\n'
+        f'env = {{ HEARD = "{heard}" }}\n'
+    )
+    report = run(hooked(shop, text), RunRequest())
+
+    document, event = heard.read_text().splitlines()
+    assert (0, "on_run_success") == (report.exit_code, event)
+    assert report.run.run_id == json.loads(document)["run_id"]
+
+
+@pytest.mark.parametrize(
+    ("answers", "attempts", "error"),
+    [
+        ([503, 429, 200], 3, None),
+        ([503, 503, 503], 3, "HTTP 503 Service Unavailable"),
+        ([404], 1, "HTTP 404 Not Found"),
+        ([302], 1, "HTTP 302 Found"),
+    ],
+)
+def test_a_server_that_refuses_is_asked_again_only_where_that_may_help(
+    shop, server, answers, attempts, error
+):
+    server.answers = list(answers)
+    workspace = hooked(shop, '[hook.on_run_success]\nurl = "${URL}"\n', URL=server.url)
+    report = run(workspace, RunRequest())
+
+    (told,) = report.run.hooks
+    assert (attempts, error) == (told.attempts, told.error)
+    assert attempts == len(server.got)
+    # Nobody asked for it to fail the run.
+    assert 0 == report.exit_code
+
+
+def test_a_required_hook_fails_the_run_at_its_end_and_refuses_it_at_its_start(shop, server):
+    server.answers = [404]
+    end = '[hook.on_run_success]\nurl = "${URL}"\nrequired = true\n'
+    report = run(hooked(shop, end, URL=server.url), RunRequest())
+    assert (1, False, True) == (report.exit_code, report.succeeded, report.run.is_done)
+
+    server.answers = [404]
+    start = '[hook.on_run_start]\nurl = "${URL}"\nrequired = true\n'
+    workspace = hooked(shop, start, URL=server.url)
+    with pytest.raises(RunRefused, match=r"required hook `on_run_start`.*HTTP 404.*nothing was"):
+        run(workspace, RunRequest(rebuild=True))
+    (record, _) = shop.records()
+    assert "Failure" == record.status.value
+
+
+def test_a_run_that_is_refused_is_told_of(shop, server):
+    workspace = hooked(shop, '[hook.on_run_failure]\nurl = "${URL}"\n', URL=server.url)
+    shop.write("models/stg_orders.sql", "SELECT nope FROM raw.orders")
+    with pytest.raises(ErrorsFound):
+        run(workspace, RunRequest())
+
+    (told,) = server.bodies
+    assert "on_run_failure" == told["event"]
+    assert "nothing was run" in told["title"]
+
+
+def test_a_command_that_hangs_is_ended_with_what_it_started(shop, tmp_path):
+    text = '[hook.on_run_success]\ncommand = "sleep 60 & sleep 60"\ntimeout_seconds = 1\n'
+    (told,) = run(hooked(shop, text), RunRequest()).run.hooks
+    assert "it did not end within 1 s" == told.error
+
+
+def test_no_secret_is_shown(shop, server):
+    text = (
+        '[hook.on_run_success]\nurl = "${URL}"\n[hook.on_run_start]\n'
+        'command = "echo $TOKEN >&2; exit 3"\nenv = { TOKEN = "${TOKEN}" }\nretries = 0\n'
+    )
+    server.answers = [404]
+    workspace = hooked(shop, text, URL=server.url, TOKEN=SECRET)
+    report = run(workspace, RunRequest())
+    listed = list_hooks(workspace, HooksRequest())
+
+    for shown in (repr(report.run.result), repr(listed), repr(report)):
+        assert SECRET not in shown
+    assert "it ended with 3: ***" == report.run.hooks[0].error
+    assert ["command `echo`", "json at 127.0.0.1"] == [each.target for each in listed.hooks]
+
+
+@pytest.mark.parametrize(
+    ("style", "key", "found"),
+    [
+        ("slack", "", lambda body: "a test" in body["text"]),
+        ("teams", "", lambda body: "AdaptiveCard" == body["attachments"][0]["content"]["type"]),
+        (
+            "pagerduty",
+            'routing_key = "${KEY}"\n',
+            lambda body: "trigger" == body["event_action"] and "r-key" == body["routing_key"],
+        ),
+    ],
+)
+def test_services_get_what_they_take_and_a_test_says_that_it_is_one(
+    shop, server, style, key, found
+):
+    text = f'[[hook.on_run_failure]]\nurl = "${{URL}}"\nformat = "{style}"\n{key}'
+    workspace = hooked(shop, text, URL=server.url, KEY="r-key")
+    report = try_hooks(workspace, HooksRequest("on_run_failure"))
+
+    assert not report.failed
+    (body,) = server.bodies
+    assert found(body)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[hook.on_run_failure]\n", "either a `command` or a `url`"),
+        ('[hook.on_run_failure]\ncommand = "x"\nurl = "https://h"\n', "either a `command`"),
+        ('[hook.on_run_failure]\nurl = "ftp://h"\n', "begins with `https://`"),
+        ('[hook.on_run_failure]\nurl = "https://h"\nsecret = "plain"\n', "is a secret"),
+        ('[hook.on_run_failure]\ncommand = "x"\nformat = "slack"\n', "has no effect"),
+        ('[hook.on_run_failure]\nurl = "https://h"\nenv = { A = "b" }\n', "has no effect"),
+        ('[hook.on_run_failure]\nurl = "https://h"\nformat = "pagerduty"\n', "go together"),
+        ('[hook.on_run_fail]\ncommand = "x"\n', "on_run_fail"),
+    ],
+)
+def test_a_hook_that_cannot_work_is_an_error_at_its_line(shop, text, said):
+    shop.append("rocky.toml", text)
+    found = [each.message for each in validate(shop.workspace).found]
+    assert any(said in each for each in found), found
+
+
+def test_an_event_that_there_is_not_is_refused(shop):
+    with pytest.raises(NothingSelected, match="no event `on_end`; there are `on_run_start`"):
+        list_hooks(shop.workspace, HooksRequest("on_end"))
+    with pytest.raises(NothingSelected, match="has no hook"):
+        list_hooks(shop.workspace, HooksRequest())
