@@ -73,7 +73,14 @@ def test_of_a_run_that_went_well_nothing_failed(rocky, shop):
     answer = rocky("history", FIRST, "-o", "table")
 
     assert ExitCode.OK == answer.code
-    assert "2 built" == answer.out.splitlines()[1]
+    lines = answer.out.splitlines()
+    assert f"{FIRST}: success, started 2026-05-30 11:04:22 UTC, took 2.6 s" == lines[0]
+    assert "by data-eng@example.com, from commit a1b2c3d4e5f6 and changes after it" == lines[1]
+    assert "2 built" == lines[2]
+    table = [each.split() for each in lines[4:7]]
+    assert ["MODEL", "OUTCOME", "ROWS", "TOOK"] == table[0]
+    assert ["stg_orders", "built", "1,200", "812", "ms"] == table[1]
+    assert ["fct_revenue", "built", "14,820", "812", "ms"] == table[2]
     assert "over budget: the run: `max_usd` = 0.05, 0.10002 was used" in answer.out
     assert "error" not in answer.out
 

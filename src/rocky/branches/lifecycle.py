@@ -105,7 +105,7 @@ def _find_run(wanted: str, candidates: ParentCandidates) -> RunId:
     reader = open_history_reader(candidates.state)
     if reader is not None:
         with reader:
-            run = reader.run(wanted)
+            run = reader.find_run(wanted)
         if run is not None and run.status is RunStatus.RUNNING:
             raise NothingSelected(f"`{run.run_id}` has not ended: its tables are not all there yet")
         if run is not None:

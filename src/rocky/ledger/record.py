@@ -8,7 +8,7 @@ rows of a run are one range.
 import dataclasses
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cache
@@ -16,7 +16,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Final, NewType, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from rocky.errors import InternalError, LedgerUnreadable
+from rocky.errors import InternalError, LedgerUnreadable, NothingSelected
 
 R = TypeVar("R")
 Decode = Callable[[Any], Any]
@@ -173,10 +173,37 @@ def key_of(*parts: str) -> str:
     return _SEPARATOR.join(parts).encode("utf-8", "backslashreplace").decode()
 
 
+_RUN: Final = "run-"
+
+
 def run_id_at(moment: datetime) -> RunId:
     """The id of a run that starts at a moment, if no other run has it."""
     digits = format_time(moment).translate(_NO_PUNCTUATION)
-    return RunId(f"run-{digits[:8]}-{digits[9:15]}-{digits[16:19]}")
+    return RunId(f"{_RUN}{digits[:8]}-{digits[9:15]}-{digits[16:19]}")
+
+
+_CANDIDATES_SHOWN: Final = 10
+
+
+def run_meant(wanted: str, run_ids: Sequence[str]) -> RunId | None:
+    """The run that an id, or the beginning of one, names among others; None when none is meant.
+
+    Raises NothingSelected with the candidates when several begin so. An id that is whole is that
+    run, though another may go on from it.
+    """
+    if wanted in run_ids:
+        return RunId(wanted)
+    if not (wanted.startswith(_RUN) and wanted[len(_RUN) : len(_RUN) + 1].isdigit()):
+        return None
+    found = [each for each in run_ids if each.startswith(wanted)]
+    if len(found) > 1:
+        shown = "".join(f"\n  {each}" for each in found[:_CANDIDATES_SHOWN])
+        more = len(found) - _CANDIDATES_SHOWN
+        raise NothingSelected(
+            f"`{wanted}` begins the ids of {len(found):,} runs; give more of it:{shown}"
+            + (f"\n  and {more:,} more" if more > 0 else "")
+        )
+    return RunId(found[0]) if found else None
 
 
 def rows_below(connection: sqlite3.Connection, table: str, first: str) -> list[tuple[str, str]]:

@@ -27,7 +27,8 @@ from rocky.ledger.run_records import (
 from rocky.operations.digest import Digest, Digested
 from rocky.operations.history import run_duration_ms
 from rocky.operations.report import flat, hidden, same_fields
-from rocky.operations.workspace import Workspace, find_run, known_branch, open_history
+from rocky.operations.run_lookup import locate_run
+from rocky.operations.workspace import Workspace, known_branch, open_history
 from rocky.plan.arguments import Request
 
 UNATTRIBUTED: Final = "<unattributed>"
@@ -162,8 +163,7 @@ def cost(workspace: Workspace, request: CostRequest) -> CostReport:
     kind, _, tag = request.by.partition(":")
     if request.by not in ("model", "tag") and not (kind == "tag" and tag):
         raise InvalidRequest(f"`--by` is `model`, `tag` or `tag:NAME`, not `{request.by}`")
-    workspace = known_branch(workspace)
-    run = find_run(workspace, request.run)
+    workspace, run = locate_run(known_branch(workspace), request.run)
     executions = run.models_executed
     if tag and not any(tag in each.tags for each in executions):
         raise NothingSelected(f"no model of run `{run.run_id}` had a tag `{tag}`")

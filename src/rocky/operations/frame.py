@@ -17,12 +17,12 @@ from rocky.operations.row_query import (
     declared_relation,
     frame_rows,
 )
+from rocky.operations.run_lookup import find_run
 from rocky.operations.show import ShownColumn
 from rocky.operations.table_names import Declared, find_declared, find_snapshot, find_stored
 from rocky.operations.workspace import (
     Workspace,
     compile_workspace,
-    find_run,
     known_branch,
     open_history,
 )

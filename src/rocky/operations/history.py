@@ -10,6 +10,8 @@ from typing import Final
 
 from rocky.errors import InvalidRequest, NothingSelected, ProjectNotFound
 from rocky.ledger import HistoryReader
+from rocky.ledger.branch_records import PromotionRecord
+from rocky.ledger.branches import load_promotions
 from rocky.ledger.pipeline_records import AnomalyRecord, CheckOutcome
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import (
@@ -23,14 +25,15 @@ from rocky.ledger.run_records import (
 )
 from rocky.operations.digest import Digest, Digested, counts
 from rocky.operations.report import flat, hidden, same_fields
+from rocky.operations.run_lookup import locate_run
 from rocky.operations.workspace import (
     Workspace,
-    find_run,
     known_branch,
     load_workspace,
     model_named,
     open_history,
     project_location,
+    state_path,
 )
 from rocky.plan.arguments import Count, Request
 
@@ -47,7 +50,8 @@ _SKIPPED: Final = "skip"
 class HistoryRequest(Request):
     """Which runs: at most `limit` that began at or after `since`; with a `model`, its executions.
 
-    A `run`, by its id or `latest`, is that one alone, with why it failed. An `audit` adds who ran
+    A `run`, by its id, the beginning of one or `latest`, is that one alone, with what became of its
+    models and why it failed; it may be one of a branch. An `audit` adds who ran
     it, where and from which code.
     """
 
@@ -181,13 +185,19 @@ class HeldModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class RunAccount(Digested):
-    """One run, and why it failed, if it did.
+    """One run: who ran which code, what became of each model, and why it failed, if it did.
 
-    `reason` is why it could not go on as a whole. `log` is where the stacks are, from the project's
-    folder; absent where there are none, or on another machine.
+    `branch` is the one whose ledger has it; absent for production. `promotion` is what it moved, of
+    a promotion or a revert. `reason` is why it could not go on as a whole. `log` is where the
+    stacks are, from the project's folder; absent where there are none, or on another machine.
     """
 
     run: RunSummary
+    by: str | None = None
+    git_commit: str | None = None
+    git_dirty: bool | None = None
+    branch: str | None = None
+    promotion: PromotionRecord | None = None
     reason: str | None = None
     failed: tuple[FailedModel, ...]
     held_back: tuple[HeldModel, ...]
@@ -219,10 +229,15 @@ def _account(workspace: Workspace, request: HistoryRequest, wanted: str) -> RunA
     ):
         if given:
             raise InvalidRequest(f"a run is one alone: `{name}` has nothing to choose from")
-    run = find_run(workspace, wanted)
+    workspace, run = locate_run(workspace, wanted)
     executions = run.models_executed
     return RunAccount(
         run=_summary(run, audit=request.audit),
+        by=run.triggering_identity,
+        git_commit=run.git_commit,
+        git_dirty=run.git_dirty,
+        branch=workspace.branch_name,
+        promotion=_promotion_of(workspace, run.run_id),
         reason=run.reason,
         failed=tuple(
             FailedModel(
@@ -244,6 +259,11 @@ def _account(workspace: Workspace, request: HistoryRequest, wanted: str) -> RunA
         ),
         log=_log_of(workspace, run.run_id),
     )
+
+
+def _promotion_of(workspace: Workspace, run_id: RunId) -> PromotionRecord | None:
+    found = load_promotions(state_path(workspace))
+    return next((each for each in found if each.run_id == run_id), None)
 
 
 def _log_of(workspace: Workspace, run_id: RunId) -> str | None:

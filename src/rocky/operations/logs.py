@@ -8,7 +8,8 @@ from rocky.errors import NothingSelected
 from rocky.ledger import LATEST
 from rocky.ledger.record import RunId
 from rocky.operations.digest import Digest, Digested, counts, render_html
-from rocky.operations.workspace import Workspace, find_run, known_branch, project_location
+from rocky.operations.run_lookup import locate_run
+from rocky.operations.workspace import Workspace, known_branch, project_location
 from rocky.plan.arguments import Request
 from rocky.run.run_log import log_path, read_log
 
@@ -45,8 +46,8 @@ class LogsReport(Digested):
 
 def logs(workspace: Workspace, request: LogsRequest) -> LogsReport:
     """The log of a run. Raises NothingSelected when there is no such run, or it left no log."""
-    workspace = known_branch(workspace)
-    run_id = find_run(workspace, request.run).run_id
+    workspace, run = locate_run(known_branch(workspace), request.run)
+    run_id = run.run_id
     root, _ = project_location(workspace)
     path = log_path(run_id)
     text = read_log(root, run_id)

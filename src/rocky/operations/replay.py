@@ -16,12 +16,12 @@ from rocky.ledger.record import RunId
 from rocky.ledger.run_records import ArtifactRecord, ModelExecution, RunRecord
 from rocky.operations.digest import Digested
 from rocky.operations.report import flat, hidden, same_fields
+from rocky.operations.run_lookup import locate_run
 from rocky.operations.verify import VerifyReport, VerifyRequest, verify
 from rocky.operations.workspace import (
     Workspace,
     known_branch,
     load_workspace,
-    refresh_state,
     state_path,
 )
 from rocky.plan.arguments import Count, Request
@@ -167,10 +167,8 @@ def replay(
     RockyErrors when nothing could be built at all.
     """
     _refuse_contradictions(request)
-    workspace = known_branch(workspace)
-    path = state_path(workspace)
-    refresh_state(workspace, path)
-    recorded = load_recorded_run(path, request.run, request.models)
+    workspace, run = locate_run(known_branch(workspace), request.run)
+    recorded = load_recorded_run(state_path(workspace), run.run_id, request.models)
     if request.execute:
         return _execute(workspace, request, recorded, on_verdict)
     run_id = recorded.run.run_id

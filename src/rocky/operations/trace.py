@@ -13,7 +13,8 @@ from rocky.ledger.run_records import ModelStatus, RunRecord, RunStatus
 from rocky.operations.digest import Digested
 from rocky.operations.history import outcome_of
 from rocky.operations.report import hidden, same_fields
-from rocky.operations.workspace import Workspace, find_run, known_branch
+from rocky.operations.run_lookup import locate_run
+from rocky.operations.workspace import Workspace, known_branch
 from rocky.plan.arguments import Count, Request
 
 
@@ -119,7 +120,7 @@ class TraceReport(Digested):
 def trace(workspace: Workspace, request: TraceRequest) -> TraceReport:
     """The timeline of a run. Raises NothingSelected."""
     workspace = known_branch(workspace)
-    return trace_run(find_run(workspace, request.run), request.limit)
+    return trace_run(locate_run(workspace, request.run).run, request.limit)
 
 
 def trace_run(run: RunRecord, limit: int | None = None) -> TraceReport:

@@ -17,6 +17,7 @@ from rocky.errors import (
 )
 from rocky.evidence.findings import Finding, FindingCode
 from rocky.ledger import LATEST, EvidenceReader
+from rocky.ledger.record import run_meant
 from rocky.operations.digest import Digested
 from rocky.operations.workspace import (
     Workspace,
@@ -228,6 +229,9 @@ def _find_scope(reader: EvidenceReader, what: str | None) -> tuple[str | None, s
             names[execution.target.lower()] = execution.target
     if wanted in names:
         return None, names[wanted]
+    meant = run_meant(what, runs[::-1])
+    if meant is not None:
+        return meant, None
     hint = suggestion(what, [*runs, *names]) or "`rocky history` lists the runs"
     raise NothingSelected(f"no run, model or table `{what}` is recorded; {hint}")
 

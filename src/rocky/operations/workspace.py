@@ -27,13 +27,11 @@ from rocky.project.toml.variables import Keys
 if TYPE_CHECKING:
     from rocky.ledger import HistoryReader
     from rocky.ledger.branch_records import BranchRecord
-    from rocky.ledger.run_records import RunRecord
     from rocky.run.outcomes import Listener
     from rocky.run.prepare.caller import Caller
     from rocky.state.events import SyncListener
 
 LOGGER: Final = logging.getLogger("rocky")
-_NEAR_RUNS: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,19 +288,6 @@ def open_history(workspace: Workspace) -> "Iterator[HistoryReader | None]":
     reader.alive_elsewhere = others
     with reader:
         yield reader
-
-
-def find_run(workspace: Workspace, wanted: str) -> "RunRecord":
-    """A run by its id, or the `latest`. Raises NothingSelected."""
-    with open_history(workspace) as reader:
-        run = reader.run(wanted) if reader is not None else None
-        if run is not None:
-            return run
-        known = [each.run_id for each in reader.runs(limit=_NEAR_RUNS)] if reader else []
-    if not known:
-        raise NothingSelected("no run is recorded yet; `rocky run` makes the first")
-    hint = suggestion(wanted, known) or "`rocky history` lists them"
-    raise NothingSelected(f"no run `{wanted}`; {hint}")
 
 
 # ------------------------------------------------------------------ the branch

@@ -15,6 +15,7 @@ from rocky.ledger.branch_records import PROMOTED, REVERTED, PromotedTable, Promo
 from rocky.ledger.branches import load_promotions
 from rocky.ledger.provenance import ReadRecord
 from rocky.ledger.readers.table import open_table_record_reader
+from rocky.ledger.record import run_meant
 from rocky.project.configuration.strategies import WHOLE_STRATEGIES
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.warehouse import Table, Warehouse
@@ -85,16 +86,20 @@ class TableReversal:
 
 
 def find_promotion(state: Path, wanted: str) -> PromotionRecord:
-    """A promotion or revert by its id, or the newest promotion of a branch by its name.
+    """A promotion or revert by its id or the beginning of it, or a branch's newest promotion.
 
     The id may be that of the run which began it and died. A revert is found by its id only: who
     says `revert` twice does not want back what was reverted. Raises NothingSelected, and
     PromotionRefused when it was reverted already.
     """
     known = [each for each in load_promotions(state) if each.kind in (PROMOTED, REVERTED)]
-    found = [each for each in known if wanted in (each.run_id, each.recovers)] or [
+    of_branch = [
         each for each in known if each.kind == PROMOTED and each.branch.lower() == wanted.lower()
     ]
+    found = [each for each in known if wanted in (each.run_id, each.recovers)] or of_branch
+    if not found:
+        meant = run_meant(wanted, [each.run_id for each in known])
+        found = [each for each in known if each.run_id == meant]
     if not found:
         hint = "`rocky branch list --promotions` shows them" if known else "there is none yet"
         raise NothingSelected(f"no promotion `{wanted}`; {hint}")

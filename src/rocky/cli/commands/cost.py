@@ -49,7 +49,7 @@ _EXPENDABLE: Final = ("PEAK", "SPILL", "SHUFFLE", "READ", "WRITTEN", "ROWS")
 def command(settings: Settings, run: str, dimension: str) -> ExitCode:
     """Show what a run used and cost.
 
-    RUN is a run's id; without one, the latest.
+    RUN is a run's id or the beginning of one; without it, the latest.
     """
     report = cost(settings.workspace, CostRequest(run, dimension))
     if settings.json:

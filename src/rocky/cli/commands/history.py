@@ -89,14 +89,15 @@ def command(
 ) -> ExitCode:
     """Show what ran, newest first.
 
-    With RUN, a run's id or `latest`, show that run alone: which models failed, where and why, what
-    was held back because of them, and where the log is.
+    With RUN, a run's id, the beginning of one or `latest`, show that run alone: who ran which code,
+    what became of each model or was promoted, which failed, where and why, what was held back
+    because of them, and where the log is. A run of a branch is found too.
     """
     report = history(settings.workspace, HistoryRequest(model, limit, since, audit, run))
     if settings.json:
         write_report("history", report)
     elif isinstance(report, RunAccount):
-        write_line(render_account(report))
+        write_line(render_account(report, terminal_width()))
     elif isinstance(report, ExecutionsReport):
         _show_executions(settings, report, since, audit=audit)
     else:

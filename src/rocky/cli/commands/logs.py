@@ -18,7 +18,7 @@ REPORTS: Final = {"logs": LogsReport}
 def command(settings: Settings, run: str) -> ExitCode:
     """Show the log of a run in which something failed.
 
-    RUN is a run's id; without one, the latest.
+    RUN is a run's id or the beginning of one; without it, the latest.
     """
     report = logs(settings.workspace, LogsRequest(run))
     if settings.json:

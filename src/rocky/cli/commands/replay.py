@@ -73,10 +73,10 @@ Facts = Iterator[tuple[str, str]]
 def command(settings: Settings, /, models: tuple[str, ...], **given: Any) -> ExitCode:
     """Show and check what is recorded of a run, or build it again.
 
-    RUN is a run's id; without one, the latest. The exit code is 1 when a record or a table is not
-    as it was written. `--execute` builds every model from the record alone, in a scratch area, and
-    compares: the exit code is 0 when all are bit_exact or row_exact, 1 when one diverged or
-    failed, 2 when none did and some could not be replayed.
+    RUN is a run's id or the beginning of one; without it, the latest. The exit code is 1 when a
+    record or a table is not as it was written. `--execute` builds every model from the record
+    alone, in a scratch area, and compares: the exit code is 0 when all are bit_exact or row_exact,
+    1 when one diverged or failed, 2 when none did and some could not be replayed.
     """
     request = ReplayRequest(models=models, **given)
     report = replay(settings.workspace, request, _ignore if settings.quiet else _tell)

@@ -41,7 +41,7 @@ _PIPED_WIDTH: Final = 80
 def command(settings: Settings, run: str, limit: int | None) -> ExitCode:
     """Show when each model of a run ran, and what it waited for.
 
-    RUN is a run's id; without one, the latest.
+    RUN is a run's id or the beginning of one; without it, the latest.
     """
     report = trace(settings.workspace, TraceRequest(run, limit))
     if settings.json:

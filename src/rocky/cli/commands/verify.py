@@ -49,8 +49,9 @@ def command(
 ) -> ExitCode:
     """Check that records and tables are unchanged and agree.
 
-    RUN is a run's id or `latest`, TABLE a model or the full name of a table. Every hash is computed
-    again; the chain of records is checked as a whole in any case, and so are seals.
+    RUN is a run's id, the beginning of one or `latest`, TABLE a model or the full name of a table.
+    Every hash is computed again; the chain of records is checked as a whole in any case, and so are
+    seals.
     """
     if everything and what is not None:
         raise click.UsageError(f"`--all` and `{what}` cannot be used together")

@@ -18,7 +18,7 @@ from rocky.errors import RockyError
 from rocky.ledger.claims import is_alive
 from rocky.ledger.database import READER_PATIENCE_SECONDS, connect_reader, translated
 from rocky.ledger.provenance import CollectedFile
-from rocky.ledger.record import Record, RunId, key_of, load_record, rows_below, run_id_at
+from rocky.ledger.record import Record, RunId, key_of, load_record, rows_below, run_id_at, run_meant
 from rocky.ledger.run_records import (
     DIED,
     ArtifactRecord,
@@ -159,6 +159,22 @@ class HistoryReader(LedgerReader):
             return next(iter(self.runs(limit=1)), None)
         found = self._one(RunRecord, "run_history", run_id)
         return self._completed(found) if found is not None else None
+
+    def run_ids(self) -> tuple[RunId, ...]:
+        """The ids of all runs, newest first."""
+        return tuple(
+            RunId(key) for (key,) in self._ask("SELECT key FROM run_history ORDER BY key DESC")
+        )
+
+    def find_run(self, wanted: str) -> RunRecord | None:
+        """One run, by what a person typed: `latest`, an id, or the beginning of one.
+
+        Raises NothingSelected when several runs begin so.
+        """
+        if wanted == LATEST:
+            return self.run(wanted)
+        meant = run_meant(wanted, self.run_ids())
+        return None if meant is None else self.run(meant)
 
     def executions(
         self, model: str, limit: int | None = None, since: datetime | None = None

@@ -207,7 +207,7 @@ def find_completed(
             raise NothingSelected(f"no run of pipeline `{pipeline}` to resume")
         run = reader.run(found.run_id)
     else:
-        run = reader.run(resume)
+        run = reader.find_run(resume)
     if run is None:
         raise NothingSelected(f"no run `{resume}` to resume; `rocky history` lists them")
     if run.pipeline != pipeline:

@@ -6,7 +6,7 @@ import click
 
 from rocky.cli.console import ExitCode, write_line, write_report
 from rocky.cli.options import BranchCommand, Settings
-from rocky.cli.render.tables import NOTHING, render_table
+from rocky.cli.render.promotion import render_moves
 from rocky.diagnostics.render import counted
 from rocky.ledger.branch_records import PROMOTED, PromotionRecord
 from rocky.operations.branch.promotion import (
@@ -94,18 +94,7 @@ def _show_promotion(settings: Settings, command: str, report: PromotionReport) -
 
 def _render_promotion(promotion: PromotionRecord) -> str:
     """What was moved, from which version to which, on whose approval."""
-    heads = ("TABLE", "FROM", "TO", "BUILT BY")
-    rows = [
-        (
-            each.target,
-            NOTHING if each.from_version is None else str(each.from_version),
-            str(each.to_version),
-            each.built_by or NOTHING,
-        )
-        for each in promotion.tables
-    ]
-    lines = [render_table(heads, rows, {1, 2})]
-    lines += [f"{target}: {why}" for target, why in promotion.left.items()]
+    lines = render_moves(promotion)
     is_promotion = promotion.kind == PROMOTED
     verb = "promoted" if is_promotion else "moved back"
     lines.append(f"{counted(len(promotion.tables), 'table')} {verb} as {promotion.run_id}")
