@@ -235,7 +235,7 @@ def test_what_was_decided_is_visible_for_each_execution(rocky, past):
     assert decisions["fct_revenue"].endswith("the same code and inputs")
     assert " resumed " in decisions["stg_payments"]
     assert decisions["stg_payments"].endswith(f"built by {FIRST}")
-    assert " not needed " in decisions["large"]
+    assert " unchanged " in decisions["large"]
     held = rocky("history", "--model", "fct_revenue", "-o", "table").out.splitlines()[2]
     assert " held back " in held
 
@@ -286,7 +286,7 @@ def test_a_runs_models_are_counted_by_what_became_of_them(rocky, past):
     record_reuse(past)
 
     assert (
-        " 1 built, 2 reused, 1 resumed, 1 not needed "
+        " 1 built, 2 reused, 1 resumed, 1 unchanged "
         in rocky("history", "-o", "table").out.splitlines()[1]
     )
 

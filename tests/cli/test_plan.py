@@ -266,8 +266,10 @@ def test_a_run_of_reused_models_fits_its_schema(shop):
     assert {
         "model": "alone",
         "status": "reused",
+        "outcome": "reused",
         "decision": "reuse",
         "reason": f"reused from {first}",
         "reused_from": first,
         "basis": "content",
     } == found
+    assert {"reused": 4, "unchanged": 1} == document["outcomes"]

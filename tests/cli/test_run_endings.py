@@ -90,7 +90,7 @@ def test_what_could_not_be_looked_at_is_counted_among_what_failed(rocky, lake):
     assert "done in part: 3 failed, in" in answer.out
     assert [3, 3] == [each["totals"]["failed"] for each in rocky("history").json["runs"]]
     history = rocky("history", "-o", "table").out
-    assert "3 failed, 1 unchanged" in history
+    assert "1 unchanged, 3 failed" in history
     assert "1 built, 3 failed" in history
 
 
@@ -128,4 +128,4 @@ def test_a_quiet_run_prints_what_failed(rocky, lake):
 
     assert failures
     assert [] == [each for each in failures if not each.startswith("error: ")]
-    assert "done in part: 1 failed" in last
+    assert "done in part: 1 built, 1 failed" in last

@@ -1,16 +1,19 @@
 """The words and the width of a run: what was held back, what was resumed, 80 columns."""
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from pyspark.errors import PySparkException
 
 from rocky.cli.live import describe_ending
 from rocky.cli.render.run import render_run
 from rocky.operations.run_report import report_models
 from rocky.run.engine import spark
+from rocky.run.prepare.resources import RunParameters
 from tests.run.memory_engine import MemoryEngine
-from tests.run.runs import Shop
+from tests.run.runs import PROJECT, Shop
 
 BROKEN = "SELECT CAST(country AS BIGINT) AS id, country FROM raw.orders"
 LONG = "a_model_whose_name_is_so_long_that_it_alone_is_wider_than_many_a_terminal_which_happens"
@@ -41,8 +44,8 @@ def test_what_reads_a_failed_model_is_held_back_in_every_text_and_skipped_in_jso
     assert "skipped" not in answer.out + answer.err
     assert "3 held back" in rocky("history", "-o", "table").out
     assert "report  held back: waits for" in rocky("trace", "-o", "table").out
-    assert {"skipped"} == {
-        each["status"]
+    assert {("skipped", "held back")} == {
+        (each["status"], each["outcome"])
         for each in rocky("history").json["runs"][0]["models"]
         if each["model_name"] in ("report", "by_country")
     }
@@ -94,3 +97,62 @@ def test_the_command_asks_the_terminal_for_its_width(rocky, shop, monkeypatch):
     table = answer.out.partition("too narrow")[0]
     assert "too narrow for FILES, " in answer.out
     assert max(map(len, table.splitlines())) <= 60
+
+
+def test_an_interrupted_run_counts_what_it_did_not_come_to_in_text_notebook_and_json(shop):
+    def interrupt(name: str) -> None:
+        if name.endswith("stg_orders"):
+            shop.stop.set()
+            assert shop.engine.jobs.cancel_event.wait(30)
+            raise PySparkException("[SPARK_JOB_CANCELLED] Job 1 cancelled")
+
+    report = report_models(shop.run(before_write=interrupt))
+
+    said = "2 built, 4 interrupted"
+    assert f" interrupted: {said}, in " in render_run(report).splitlines()[-1]
+    assert f": {said} (run {report.run_id})" in repr(report)
+    assert {"built": 2, "interrupted": 4} == report.outcomes
+    assert {"interrupted": 4, "built": 2} == Counter(
+        each.outcome for each in report.model_decisions
+    )
+
+
+def test_a_notebook_has_the_words_of_the_terminal_for_what_is_held_back_and_resumed(shop):
+    shop.write("models/by_country.sql", "SELECT CAST(country AS BIGINT) AS n FROM large")
+    failed = report_models(shop.run())
+    assert "1 failed, 1 held back" in repr(failed)
+    assert "skipped" not in repr(failed) + failed._repr_html_()
+
+    shop.write("models/by_country.sql", PROJECT["models/by_country.sql"])
+    again = report_models(shop.run(options=RunParameters(reuse=False)))
+    assert "4 built, 2 resumed" in repr(again)
+    assert "<td>resumed</td>" in again._repr_html_()
+
+
+def test_progress_counts_what_the_report_counts(rocky, shop):
+    rocky("run")
+
+    for selector in ((), ("by_country",), ("report",)):
+        answer = rocky("run", *selector, "--fresh", "-o", "table")
+        told = [each.split() for each in answer.err.splitlines() if "/" in each.split()[0]]
+        listed = answer.out.splitlines()[1:-1]
+        assert [f"{place}/{len(listed)}" for place in range(1, len(listed) + 1)] == [
+            each[0] for each in told
+        ]
+        assert {line.split()[0] for line in listed} == {each[2] for each in told}
+
+
+def test_a_view_that_nothing_reads_is_not_said_to_have_readers(rocky, shop):
+    shop.write("models/lone.sql", "SELECT id FROM stg_orders")
+    shop.write("models/lone.toml", '[strategy]\ntype = "view"\n')
+
+    answer = rocky("run", "-o", "table")
+
+    (line,) = (each for each in answer.err.splitlines() if "built  lone" in each)
+    assert line.endswith("nothing reads it; Spark has checked it")
+    models = {each["model_name"]: each for each in rocky("history").json["runs"][0]["models"]}
+    assert "nothing reads it; Spark has checked it" == models["lone"]["reason"]
+    assert "its readers need it" == models["large"]["reason"]
+    again = rocky("run", "lone", "-o", "table").out.splitlines()
+    assert ["lone", "unchanged"] == again[1].split()[:2]
+    assert "lone   unchanged  no reader" in rocky("plan", "lone", "-o", "table").out

@@ -186,7 +186,7 @@ def test_what_never_started_is_listed_with_the_reason(rocky, shown, shop):
     assert f"  fct_orders  held back: {reason}" in shown()
     assert [] == check(document, "trace")
     assert [
-        {"model_name": "fct_orders", "status": "skipped", "outcome": "skipped", "reason": reason}
+        {"model_name": "fct_orders", "status": "skipped", "outcome": "held back", "reason": reason}
     ] == document["not_started"]
 
 
@@ -197,7 +197,7 @@ def test_what_had_nothing_to_do_is_no_failure(rocky, shown, shop):
         end=20,
     )
 
-    assert "  view  not needed: nothing to store, no reader to be built" == shown()[-1]
+    assert "  view  unchanged: nothing to store, no reader to be built" == shown()[-1]
     assert [] == check(rocky("trace").json, "trace")
 
 

@@ -62,9 +62,9 @@ def test_a_run_says_what_became_of_each_model(shop):
     report = run(shop.workspace, RunRequest())
 
     assert f"run {report.run.run_id}" in repr(report)
-    assert re.search(r"RunReport: Success in [\d.]+ s: \d+ built, 0 reused, 0 failed", repr(report))
+    assert re.search(r"RunReport: Success in [\d.]+ s: \d+ built \(run", repr(report))
     assert repr(report.run).startswith("<ModelsRun: Success in ")
-    row = r"<tr><td>stg_orders</td><td>build</td><td>3</td><td>[\d.]+</td><td>[^<]+</td></tr>"
+    row = r"<tr><td>stg_orders</td><td>built</td><td>3</td><td>[\d.]+</td><td>[^<]+</td></tr>"
     assert re.search(row, report._repr_html_())
 
 

@@ -51,10 +51,14 @@ class Progress:
     # ------------------------------------------------------------------ what it hears
 
     def queued(self, run_id: str, steps: "Sequence[Step]") -> None:
+        # Here, because `import rocky` is cheap.
+        from rocky.plan.steps import expected_steps  # noqa: PLC0415
+
         # One listener may hear of several runs, one after the other.
-        self._run_id, self._total, self._ended = run_id, len(steps), 0
+        self._run_id, self._ended = run_id, 0
+        self._total = len(expected_steps(steps))
         self._words, self._phase = {}, "running"
-        self._say(f"{run_id}: {len(steps)} to look at")
+        self._say(f"{run_id}: {self._total} to look at")
 
     def engine_starting(self, *, remote: bool) -> None:
         self._phase = "connecting to Spark" if remote else "starting Spark"
@@ -76,12 +80,19 @@ class Progress:
         self._say(f"again: {step.name}, attempt {attempt.attempt} failed: {attempt.error}")
 
     def finished(self, outcome: "StepOutcome") -> None:
-        from rocky.operations.history import outcome_of  # noqa: PLC0415 - `import rocky` is cheap
+        from rocky.operations.outcome_words import outcome_of  # noqa: PLC0415
+        from rocky.plan.steps import expected_steps  # noqa: PLC0415
 
         self._running.pop(outcome.step.id, None)
+        # What is not in the report is not counted here either.
+        expected = len(expected_steps([outcome.step]))
+        if not outcome.is_told:
+            self._total -= expected
+            return
         self._ended += 1
+        self._total += 1 - expected
         execution = outcome.execution
-        word = "held back" if outcome.blocked_by else outcome_of(execution)
+        word = outcome_of(execution)
         self._words[word] = self._words.get(word, 0) + 1
         facts = [f"{execution.duration_ms / 1000:.1f} s"] if word == "built" else []
         if execution.rows_affected is not None:

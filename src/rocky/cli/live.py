@@ -17,11 +17,11 @@ from rich.table import Table
 
 from rocky.cli.console import write_note
 from rocky.cli.options import Settings, in_github
-from rocky.cli.render.outcomes import HELD_BACK
 from rocky.cli.render.run import LISTED_AT_MOST
 from rocky.cli.render.tables import format_count, format_duration
 from rocky.ledger.run_records import AttemptRecord, ModelExecution, ModelStatus
-from rocky.plan.steps import HELD, Step
+from rocky.operations.outcome_words import HELD_BACK
+from rocky.plan.steps import HELD, UNREAD, Step, expected_steps
 from rocky.run.outcomes import StepOutcome, is_left_alone
 
 _DRAWS_PER_SECOND: Final = 8
@@ -46,8 +46,8 @@ class LineListener:
 
     def queued(self, run_id: str, steps: Sequence[Step]) -> None:
         # One listener may hear of several runs, one after the other.
-        self._total, self._ended = len(steps), 0
-        self._say(f"{run_id}: {_counted(steps)}")
+        self._total, self._ended = len(expected_steps(steps)), 0
+        self._say(f"{run_id}: {_counted(expected_steps(steps))}")
 
     def started(self, step: Step) -> None:  # noqa: ARG002 - the listener's signature
         self._say_left_alone()
@@ -58,7 +58,13 @@ class LineListener:
         self._say(_describe_retry(step, attempt))
 
     def finished(self, outcome: StepOutcome) -> None:
+        # What is not in the report is not counted here either.
+        expected = len(expected_steps([outcome.step]))
+        if not outcome.is_told:
+            self._total -= expected
+            return
         self._ended += 1
+        self._total += 1 - expected
         if self._total > LISTED_AT_MOST and is_left_alone(outcome.execution):
             self._left_alone += 1
             return
@@ -128,7 +134,7 @@ class LiveListener:
             self._live = None
 
     def queued(self, run_id: str, steps: Sequence[Step]) -> None:
-        self._waiting = len(steps)
+        self._waiting = len(expected_steps(steps))
         self._show()
         self._lines.queued(run_id, steps)
 
@@ -153,7 +159,7 @@ class LiveListener:
 
     def started(self, step: Step) -> None:
         self._lines.started(step)
-        self._waiting -= 1
+        self._waiting -= len(expected_steps([step]))
         self._running[step.id] = (step, time.monotonic(), 0, 0)
 
     def progress(self, step: Step, done: int, known: int) -> None:
@@ -165,7 +171,7 @@ class LiveListener:
 
     def finished(self, outcome: StepOutcome) -> None:
         if self._running.pop(outcome.step.id, None) is None:
-            self._waiting -= 1
+            self._waiting -= len(expected_steps([outcome.step]))
         self._lines.finished(outcome)
 
     def _draw(self) -> Table:
@@ -234,7 +240,7 @@ def _facts(outcome: StepOutcome, execution: ModelExecution) -> list[str]:
         rows = execution.rows_affected
         facts.append(f"{format_count(rows)} row{'' if rows == 1 else 's'}")
     if execution.status is ModelStatus.SUCCESS and outcome.step.kind == "inline":
-        facts.append("no table: readers get the query")
+        facts.append(UNREAD if execution.reason == UNREAD else "no table: readers get the query")
     elif execution.reason:
         facts.append(execution.reason)
     return facts

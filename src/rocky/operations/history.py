@@ -24,6 +24,7 @@ from rocky.ledger.run_records import (
     TotalsRecord,
 )
 from rocky.operations.digest import Digest, Digested, counts
+from rocky.operations.outcome_words import HELD_BACK, outcome_of
 from rocky.operations.report import flat, hidden, same_fields
 from rocky.operations.run_lookup import locate_run
 from rocky.operations.workspace import (
@@ -37,13 +38,7 @@ from rocky.operations.workspace import (
 )
 from rocky.plan.arguments import Count, Request
 
-NOT_NEEDED: Final = "not needed"
-MOVED: Final = {"clone": "cloned", "promote": "promoted", "revert": "moved back"}
-"""Tables that got content which was there already: the outcome by the decision."""
 _LIMIT: Final = 20
-_RESUMED: Final = "resume"
-_HELD: Final = "hold"
-_SKIPPED: Final = "skip"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +82,11 @@ class RunAudit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSummary:
-    """What a run did with one model, in short."""
+    """What a run did with one model, in short: its `outcome` is a word for people."""
 
     model_name: str
     status: ModelStatus
+    outcome: str
     duration_ms: int
     rows_affected: int | None = None
     cost_usd: float | None = None
@@ -252,7 +248,7 @@ def _account(workspace: Workspace, request: HistoryRequest, wanted: str) -> RunA
         held_back=tuple(
             HeldModel(each.model_name, each.reason)
             for each in executions
-            if outcome_of(each) == ModelStatus.SKIPPED.value
+            if outcome_of(each) == HELD_BACK
         ),
         interrupted=tuple(
             each.model_name for each in executions if each.status is ModelStatus.INTERRUPTED
@@ -322,26 +318,13 @@ _WORKED_OUT: Final = frozenset(
 
 
 def _model(execution: ModelExecution) -> ModelSummary:
-    return ModelSummary(**same_fields(ModelSummary, execution))
+    same = same_fields(ModelSummary, execution, besides={"outcome"})
+    return ModelSummary(outcome=outcome_of(execution), **same)
 
 
 def audit_of(run: RunRecord) -> RunAudit:
     """The audit's part of a run's record."""
     return RunAudit(**same_fields(RunAudit, run))
-
-
-def outcome_of(execution: ModelExecution) -> str:
-    """What became of a model, in a word: what was decided, and how that went."""
-    if execution.status is ModelStatus.SUCCESS:
-        # A seed that is loaded, or a query that no build reads.
-        if execution.decision == _SKIPPED:
-            return NOT_NEEDED
-        return MOVED.get(execution.decision or "", "built")
-    if execution.status is ModelStatus.SKIPPED and execution.decision == _RESUMED:
-        return "resumed"
-    if execution.status is ModelStatus.SKIPPED and execution.decision == _HELD:
-        return "held"
-    return execution.status.value
 
 
 def run_duration_ms(run: RunRecord) -> int | None:

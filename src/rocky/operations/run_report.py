@@ -1,6 +1,6 @@
 """The report of one run: tables built, what failed, what was decided and why, what it cost."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -18,6 +18,7 @@ from rocky.ledger.run_records import (
 )
 from rocky.operations.digest import Digest, Digested
 from rocky.operations.findings import Finding, describe_findings
+from rocky.operations.outcome_words import count_outcomes, outcome_of
 from rocky.operations.report import flat, hidden, same_fields
 from rocky.operations.test import DataTest, TestReport, UnitTest, report_tests
 from rocky.run.engine.protocol import EngineEnd
@@ -84,10 +85,14 @@ class ContainedModel:
 
 @dataclass(frozen=True, slots=True)
 class ModelDecision:
-    """What happened to a model, and why."""
+    """What happened to a model, and why. Its `outcome` is a word for people.
+
+    A `status` of `skipped` is two things: `held back` because of another model, or `resumed`.
+    """
 
     model: str
     status: ModelStatus
+    outcome: str
     decision: str | None = None
     reason: str | None = None
     reused_from: RunId | None = None
@@ -130,6 +135,8 @@ class ExceededBudget:
 class ModelsRun(Digested):
     """One run. `result` is all that the runner has to say of it, about files with these `texts`.
 
+    `outcomes` counts models by what became of them; `tables_skipped` are those held back and those
+    resumed together.
     `engine_end` is there when Spark ended in the middle of it, `log` when something failed.
     """
 
@@ -145,6 +152,7 @@ class ModelsRun(Digested):
     tables_reused: int
     tables_failed: int
     tables_skipped: int
+    outcomes: Mapping[str, int]
     interrupted: bool
     resumed_from: RunId | None = None
     state_error: str | None = None
@@ -183,7 +191,7 @@ class ModelsRun(Digested):
         rows = [
             (
                 each.model,
-                each.decision or each.status.value,
+                each.outcome,
                 *_made(built.get(each.model)),
                 each.reason,
             )
@@ -191,12 +199,12 @@ class ModelsRun(Digested):
         ]
         found = [finding for each in self.errors for finding in each.diagnostics]
         failed = "".join(f"; `{each.model}` failed: {each.error}" for each in self.errors[:1])
+        counted = ", ".join(f"{count} {word}" for word, count in self.outcomes.items())
         title = (
-            f"{self.status.value} in {self.duration_ms / 1000:.1f} s: {self.tables_copied} built,"
-            f" {self.tables_reused} reused, {self.tables_failed} failed,"
-            f" {self.tables_skipped} skipped{_tested(self.tests)} (run {self.run_id}){failed}"
+            f"{self.status.value} in {self.duration_ms / 1000:.1f} s: {counted or 'nothing to do'}"
+            f"{_tested(self.tests)} (run {self.run_id}){failed}"
         )
-        head = ("model", "decision", "rows", "seconds", "reason")
+        head = ("model", "outcome", "rows", "seconds", "reason")
         return Digest(title, head, rows, len(rows), found)
 
 
@@ -237,6 +245,7 @@ def report_models(result: RunResult, texts: Texts = NO_TEXTS) -> ModelsRun:
         tables_reused=statuses.count(ModelStatus.REUSED),
         tables_failed=statuses.count(ModelStatus.FAILED) + len(result.failed_sources),
         tables_skipped=statuses.count(ModelStatus.SKIPPED),
+        outcomes=count_endings(result),
         interrupted=result.status is RunStatus.INTERRUPTED,
         materializations=tuple(
             _materialization(each)
@@ -257,6 +266,12 @@ def report_models(result: RunResult, texts: Texts = NO_TEXTS) -> ModelsRun:
         tests=None if result.tests is None else report_tests(result.tests, len(outcomes)),
         **{name: getattr(result, name) for name in _SAME},
     )
+
+
+def count_endings(result: RunResult) -> dict[str, int]:
+    """How many models ended in each word; a source that could not be looked at has failed."""
+    executions = (each.execution for each in result.outcomes)
+    return count_outcomes(executions, len(result.failed_sources))
 
 
 def _has_new_table(outcome: StepOutcome) -> bool:
@@ -306,6 +321,7 @@ def _decision(outcome: StepOutcome) -> ModelDecision:
     return ModelDecision(
         outcome.step.name,
         execution.status,
+        outcome_of(execution),
         execution.decision,
         execution.reason,
         execution.reused_from,

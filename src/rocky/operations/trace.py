@@ -11,7 +11,7 @@ from rocky.ledger import LATEST
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import ModelStatus, RunRecord, RunStatus
 from rocky.operations.digest import Digested
-from rocky.operations.history import outcome_of
+from rocky.operations.outcome_words import outcome_of
 from rocky.operations.report import hidden, same_fields
 from rocky.operations.run_lookup import locate_run
 from rocky.operations.workspace import Workspace, known_branch

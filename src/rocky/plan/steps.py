@@ -210,6 +210,16 @@ BUILT: Final = "build"
 SKIPPED: Final = "skip"
 
 
+def expected_steps(steps: Iterable[Step]) -> list[Step]:
+    """Those that a run is expected to tell of: what was asked for, and tables that it needs."""
+    return [step for step in steps if step.selected or step.kind != "inline"]
+
+
+NEEDED: Final = "its readers need it"
+UNREAD: Final = "nothing reads it; Spark has checked it"
+"""Why a query without a table was bound."""
+
+
 CHANGED: Final = "changed while it was read"
 
 

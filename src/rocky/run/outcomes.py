@@ -31,7 +31,7 @@ from rocky.ledger.run_records import (
     TotalsRecord,
 )
 from rocky.plan.budget import BudgetVerdict
-from rocky.plan.steps import CHANGED, NOT_HELD, Step
+from rocky.plan.steps import CHANGED, HELD, NOT_HELD, Step
 from rocky.run.checks.outcomes import ChecksReport
 from rocky.run.engine.protocol import Engine, EngineEnd
 from rocky.run.materialize.build import BuiltPartition
@@ -58,6 +58,15 @@ class StepOutcome:
         """Whether readers may be built: it is built, reused, or found built by an earlier run."""
         skipped = self.execution.status is ModelStatus.SKIPPED and not self.blocked_by
         return self.execution.status in _GOOD or skipped
+
+    @property
+    def is_told(self) -> bool:
+        """Whether it is recorded and reported.
+
+        What was not asked for is so only when it failed, is held or left something.
+        """
+        left = self.execution.decision == HELD or bool(self.execution.files)
+        return self.step.selected or not self.succeeded or left
 
 
 @dataclass(frozen=True, slots=True)

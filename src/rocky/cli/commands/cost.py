@@ -8,7 +8,6 @@ import click
 from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.options import Settings, StateCommand
 from rocky.cli.render.history import describe_run
-from rocky.cli.render.outcomes import outcome_word
 from rocky.cli.render.tables import (
     Fitted,
     Room,
@@ -25,7 +24,7 @@ from rocky.diagnostics.render import counted
 from rocky.ledger import LATEST
 from rocky.ledger.run_records import BudgetBreach, CostRate
 from rocky.operations.cost import UNATTRIBUTED, CostReport, CostRequest, Saving, Usage, cost
-from rocky.operations.history import outcome_of
+from rocky.operations.outcome_words import outcome_of
 
 REPORTS: Final = {"cost": CostReport}
 _NO_TAG: Final = "(no tag)"
@@ -86,7 +85,7 @@ _Rows = tuple[tuple[str, str], list[list[str]], list[Saving | None]]
 
 def _model_rows(report: CostReport) -> _Rows:
     rows = [
-        [each.model_name, outcome_word(each.execution), *_cells(each.usage)]
+        [each.model_name, outcome_of(each.execution), *_cells(each.usage)]
         for each in report.per_model
     ]
     return ("MODEL", "OUTCOME"), rows, [each.saved for each in report.per_model]

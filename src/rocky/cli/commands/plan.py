@@ -11,6 +11,7 @@ from rocky.cli.options import Settings
 from rocky.cli.render.run import describe_drift
 from rocky.cli.render.tables import format_bytes, format_duration, format_usd, render_table
 from rocky.diagnostics.render import render_full
+from rocky.operations.outcome_words import PLANNED
 from rocky.operations.plan import PlanReport, plan
 from rocky.operations.plan.report import CopiesOutlook, ModelsOutlook, PlannedRun
 from rocky.plan.kept_plan import PLANS_FOLDER
@@ -19,15 +20,8 @@ REPORTS: Final = {"plan": PlanReport}
 _LISTED_AT_MOST: Final = 20
 _LEFT_ALONE: Final = frozenset({"reuse", "resume", "skip"})
 _NO_SPARK: Final = _LEFT_ALONE | {"hold"}
-_COUNTED: Final = {
-    "build": "to build",
-    "reuse": "to reuse",
-    "resume": "built already",
-    "hold": "held",
-    "skip": "unchanged",
-    "bind": "to bind",
-    "depends": "to be seen",
-}
+_SHOWN: Final = {each: PLANNED[each] for each in ("resume", "hold", "skip", "depends")}
+"""What is no verb of a command is shown in the words that it is counted by."""
 _SHORT: Final = 12
 
 UNCERTAIN: Final = (
@@ -134,20 +128,22 @@ def _render_estimate(run: PlannedRun) -> Iterator[str]:
 
 def _render_models(outlook: ModelsOutlook) -> Iterator[str]:
     """A table of the steps and a last line. In a large plan what would stay is only counted."""
-    rows = [(each.model, each.decision, each.reason) for each in outlook.model_decisions]
-    listed = rows
-    if len(rows) > _LISTED_AT_MOST:
-        listed = [row for row in rows if row[1] not in _LEFT_ALONE]
+    decisions = listed = outlook.model_decisions
+    if len(decisions) > _LISTED_AT_MOST:
+        listed = tuple(each for each in decisions if each.decision not in _LEFT_ALONE)
     if listed:
-        yield render_table(("MODEL", "DECISION", "REASON"), listed, set())
-    left = len(rows) - len(listed)
+        rows = [
+            (each.model, _SHOWN.get(each.decision, each.decision), each.reason) for each in listed
+        ]
+        yield render_table(("MODEL", "DECISION", "REASON"), rows, set())
+    left = len(decisions) - len(listed)
     if left and listed:
         yield f"{left} more would be left alone: `rocky plan -o json` lists them"
     counts = outlook.counts
     if not counts:
         yield "nothing to do"
         return
-    said = ", ".join(f"{counts[word]} {text}" for word, text in _COUNTED.items() if word in counts)
+    said = ", ".join(f"{counts[word]} {text}" for word, text in PLANNED.items() if word in counts)
     resumes = f"; continues {outlook.resumes}" if outlook.resumes is not None else ""
     idle = "" if set(counts) - _NO_SPARK else ": no Spark needed"
     yield f"{said}{resumes}{idle}"

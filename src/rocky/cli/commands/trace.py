@@ -9,7 +9,6 @@ from rocky.cli.console import ExitCode, write_line, write_report
 from rocky.cli.options import Settings, StateCommand
 from rocky.cli.render.bars import Canvas, draw_bars
 from rocky.cli.render.history import describe_status
-from rocky.cli.render.outcomes import outcome_word
 from rocky.cli.render.tables import (
     NOTHING,
     format_duration,
@@ -21,6 +20,7 @@ from rocky.diagnostics.render import counted
 from rocky.evidence.timeline import Timeline, longest
 from rocky.ledger import LATEST
 from rocky.ledger.run_records import ModelExecution, RunRecord
+from rocky.operations.outcome_words import outcome_of
 from rocky.operations.trace import TraceReport, TraceRequest, share_of, trace
 
 REPORTS: Final = {"trace": TraceReport}
@@ -84,7 +84,7 @@ def _list_never_started(
     lines = [f"did not start: {counted(len(executions), 'model')}"]
     for each in shown:
         why = f": {each.reason}" if each.reason else ""
-        lines.append(f"  {canvas.name(each.model_name)}  {outcome_word(each)}{why}")
+        lines.append(f"  {canvas.name(each.model_name)}  {outcome_of(each)}{why}")
     if len(shown) < len(executions):
         lines.append(f"  and {len(executions) - len(shown):,} more")
     return "\n".join(lines)

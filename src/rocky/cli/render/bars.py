@@ -12,11 +12,11 @@ from typing import Final, NamedTuple
 
 import click
 
-from rocky.cli.render.outcomes import outcome_word
 from rocky.cli.render.tables import GAP, elide, format_duration
 from rocky.diagnostics.render import counted
 from rocky.evidence.timeline import Bar, Timeline
 from rocky.ledger.run_records import ModelExecution, ModelStatus
+from rocky.operations.outcome_words import outcome_of
 
 _NARROW_NAME: Final = 24
 _WIDE: Final = 120
@@ -195,7 +195,7 @@ def _cells(bar: Bar, above: Bar | None, canvas: Canvas) -> tuple[str, ...]:
 
 
 def _mark(execution: ModelExecution) -> str:
-    return "" if execution.status is ModelStatus.SUCCESS else outcome_word(execution)
+    return "" if execution.status is ModelStatus.SUCCESS else outcome_of(execution)
 
 
 def _join(row: Sequence[str], sizes: Sequence[int]) -> str:

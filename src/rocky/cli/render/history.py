@@ -3,11 +3,9 @@
 An auditor copies the commit and the config's hash into other tools, so neither is shortened.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from rocky.cli.render.outcomes import HELD_BACK, outcome_word
 from rocky.cli.render.tables import (
     NOTHING,
     Fitted,
@@ -20,8 +18,6 @@ from rocky.cli.render.tables import (
 )
 from rocky.ledger.run_records import ModelExecution, RunRecord, RunStatus
 from rocky.operations.history import (
-    MOVED,
-    NOT_NEEDED,
     ExecutionsReport,
     ExecutionSummary,
     HistoryReport,
@@ -29,6 +25,7 @@ from rocky.operations.history import (
     audit_of,
     run_duration_ms,
 )
+from rocky.operations.outcome_words import count_outcomes, outcome_of
 
 _SHORT_HASH: Final = 12
 _TREES: Final = {
@@ -44,17 +41,6 @@ _STATUSES: Final = {
     RunStatus.FAILURE: "failed",
     RunStatus.INTERRUPTED: "interrupted",
 }
-_OUTCOMES: Final = (
-    "built",
-    *MOVED.values(),
-    "reused",
-    "resumed",
-    NOT_NEEDED,
-    "failed",
-    "held",
-    HELD_BACK,
-    "interrupted",
-)
 _REASON_SHOWN: Final = 60
 _BASES: Final = {
     "content": "the same code and inputs",
@@ -69,7 +55,7 @@ def describe_status(run: RunRecord) -> str:
 
 def describe_outcome(execution: ModelExecution) -> str:
     """As `built`, or `reused from RUN`."""
-    word = outcome_word(execution)
+    word = outcome_of(execution)
     if execution.reused_from is not None:
         return f"{word} from {execution.reused_from}"
     return word
@@ -104,8 +90,8 @@ def _why_nothing(run: RunRecord) -> str | None:
 
 def describe_work(run: RunRecord) -> str:
     """What a run did; of a pipeline also how many tables had nothing new, and what was found."""
-    said = [_describe_steps(run)] if run.models_executed or run.failed_sources else []
-    said += [f"{run.unchanged:,} unchanged"] if run.unchanged else []
+    steps = run.models_executed or run.failed_sources or run.unchanged
+    said = [_describe_steps(run)] if steps else []
     if run.check_outcomes or run.anomalies:
         # Only pipelines have checks; who asks about others does not wait for all that runs them.
         from rocky.cli.render.checks import describe_findings  # noqa: PLC0415
@@ -115,16 +101,16 @@ def describe_work(run: RunRecord) -> str:
 
 
 def _describe_steps(run: RunRecord) -> str:
-    return describe_models(run.models_executed, len(run.failed_sources))
+    found = run.unchanged or 0
+    return describe_models(run.models_executed, len(run.failed_sources), found)
 
 
-def describe_models(executions: Sequence[ModelExecution], never_begun: int = 0) -> str:
+def describe_models(
+    executions: Sequence[ModelExecution], never_begun: int = 0, unchanged: int = 0
+) -> str:
     """As `12 built`, or `2 built, 9 reused, 1 failed`; what could not even begin has failed."""
-    counts = Counter(outcome_word(each) for each in executions)
-    counts["failed"] += never_begun
-    return (
-        ", ".join(f"{counts[word]:,} {word}" for word in _OUTCOMES if counts[word]) or "no models"
-    )
+    counts = count_outcomes(executions, never_begun, unchanged)
+    return ", ".join(f"{count:,} {word}" for word, count in counts.items()) or "no models"
 
 
 def render_executions(report: ExecutionsReport, width: int | None) -> Fitted:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from typing import Final, assert_never
 
 from rocky.cli.render.checks import describe_findings, render_checks
-from rocky.cli.render.outcomes import outcome_word
 from rocky.cli.render.tables import (
     Fitted,
     Room,
@@ -26,10 +25,11 @@ from rocky.diagnostics import Code, Diagnostic
 from rocky.diagnostics.diagnostic import NO_TEXTS, Texts
 from rocky.diagnostics.render import counted, render_full
 from rocky.ledger.pipeline_records import DriftRecord
-from rocky.ledger.run_records import BudgetBreach, ModelStatus, RunStatus
+from rocky.ledger.run_records import BudgetBreach, RunStatus
+from rocky.operations.outcome_words import outcome_of
 from rocky.operations.pipeline_report import PipelineRun
 from rocky.operations.run import Ending, FailedPipeline, SkippedRun, WithheldPipeline
-from rocky.operations.run_report import ModelsRun
+from rocky.operations.run_report import ModelsRun, count_endings
 from rocky.plan.steps import HELD
 from rocky.run.engine.protocol import EngineEnd
 from rocky.run.outcomes import RunResult, StepOutcome, is_left_alone
@@ -277,24 +277,17 @@ def _cells(outcome: StepOutcome) -> tuple[str, ...]:
 
 def _describe_decision(outcome: StepOutcome) -> str:
     execution = outcome.execution
-    if execution.status is ModelStatus.SUCCESS:
-        return "view" if outcome.step.kind == "inline" else (execution.decision or "built")
+    word = outcome_of(execution)
+    if word == "built":
+        return "view" if outcome.step.kind == "inline" else (execution.decision or word)
     if execution.reused_from is not None:
         return f"reused from {execution.reused_from}"
-    return outcome_word(execution)
+    return word
 
 
 def _count_endings(report: RunResult) -> str:
     """As `2 built, 1 failed, 1 check failed`: steps, what never became one, and checks."""
-    counts: dict[str, int] = {}
-    for each in report.outcomes:
-        word = outcome_word(each.execution)
-        if each.execution.status is ModelStatus.SUCCESS:
-            word = "unchanged" if is_left_alone(each.execution) else "built"
-        counts[word] = counts.get(word, 0) + 1
-    if report.failed_sources:
-        counts["failed"] = counts.get("failed", 0) + len(report.failed_sources)
-    said = [f"{count} {word}" for word, count in counts.items()]
+    said = [f"{count} {word}" for word, count in count_endings(report).items()]
     noun = "check" if report.tests is None else "test"
     said += describe_findings(report.check_outcomes, report.anomalies, noun)
     return ", ".join(said) or "nothing to do"

@@ -9,7 +9,8 @@ from rocky.ledger import LookupReader, open_lookup_reader
 from rocky.ledger.readers.history import RecordedExecution
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import ModelExecution, RunRecord
-from rocky.operations.history import outcome_of, run_duration_ms
+from rocky.operations.history import run_duration_ms
+from rocky.operations.outcome_words import outcome_of
 from rocky.operations.page.records import PageExecution, PageRun, PastExecution
 from rocky.operations.workspace import Workspace, open_history
 

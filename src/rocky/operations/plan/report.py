@@ -11,6 +11,7 @@ from rocky.diagnostics.diagnostic import NO_TEXTS, Texts
 from rocky.ledger.record import RunId
 from rocky.operations.digest import Digest, Digested
 from rocky.operations.findings import Finding
+from rocky.operations.outcome_words import PLANNED
 from rocky.operations.report import flat, hidden
 from rocky.pipelines.replication.replication_run import CopyPreview
 from rocky.plan.budget import BudgetFinding, PlanBudget
@@ -204,7 +205,7 @@ class PlanReport(Digested):
         rows = [row for run in self.runs for row in _outlook_rows(run.outlook)]
         found = [finding for run in self.runs for finding in run.diagnostics]
         decided = Counter(decision for _, decision, _ in rows)
-        said = ", ".join(f"{number} {decision}" for decision, number in decided.items())
+        said = ", ".join(f"{number} {word}" for word, number in decided.items())
         title = f"plan {self.plan_id}: {said or 'nothing to do'}"
         if self.has_budget_errors:
             title += "; over budget"
@@ -215,7 +216,10 @@ class PlanReport(Digested):
 
 def _outlook_rows(outlook: Outlook) -> list[tuple[str, str, str]]:
     if isinstance(outlook, ModelsOutlook):
-        return [(each.model, each.decision, each.reason) for each in outlook.model_decisions]
+        return [
+            (each.model, PLANNED.get(each.decision, each.decision), each.reason)
+            for each in outlook.model_decisions
+        ]
     return [(each.table, each.decision, each.reason) for each in outlook.tables]
 
 

@@ -190,6 +190,7 @@ class Builder:
         self._choice = choice
         self._reuse = reuse
         self._prefix = "rocky_" + "".join(each for each in context.run_id if each.isdigit())
+        self._read = frozenset(each for step in plan.steps for each in step.after)
         self._places = {step.id: place for place, step in enumerate(plan.steps)}
 
     def close(self) -> None:
@@ -306,7 +307,8 @@ class Builder:
     def _bind_inline(self, step: Step, model: ModelFile, made_from: MadeFrom) -> StepResult:
         self._inputs.bind_query(step.key)
         sql = self._inputs.sql_of(model, made_from.inputs)
-        return StepResult(made_from, sql, registration=self._register_view(model))
+        registration = self._register_view(model)
+        return StepResult(made_from, sql, registration=registration, is_read=step.id in self._read)
 
     def _register_view(self, model: ModelFile) -> str | None:
         """What became of a view in catalogues that are told of views; None where there are none."""

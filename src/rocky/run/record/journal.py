@@ -23,7 +23,7 @@ from rocky.plan.budget import (
     total,
     total_count,
 )
-from rocky.plan.steps import HELD, RunPlan
+from rocky.plan.steps import RunPlan
 from rocky.run.outcomes import (
     NO_CONCLUSION,
     NO_CONTRIBUTION,
@@ -81,7 +81,7 @@ class Journal:
 
     def record_all(self, records: Sequence[StepRecord]) -> None:
         """Several steps ended at once: one transaction."""
-        kept = [each for each in records if _is_kept(each.outcome)]
+        kept = [each for each in records if each.outcome.is_told]
         if kept:
             places = self._places
             self._ledger.record_models(
@@ -95,13 +95,6 @@ class Journal:
 
     def _tell_finished(self, outcome: StepOutcome) -> None:
         self._listener.tell(lambda each: each.finished(outcome))
-
-
-def _is_kept(outcome: StepOutcome) -> bool:
-    """What was not asked for is worth a record only when it failed, is held or left something."""
-    execution = outcome.execution
-    told = not outcome.succeeded or execution.decision == HELD or bool(execution.files)
-    return outcome.step.selected or told
 
 
 def _of_ledger(record: StepRecord, index: int) -> ModelRecords:

@@ -20,7 +20,7 @@ from rocky.ledger.run_records import (
     WatermarkState,
 )
 from rocky.plan.request import NO_WINDOW, Window
-from rocky.plan.steps import CHANGED, TOLD, RunPlan, Step
+from rocky.plan.steps import CHANGED, NEEDED, TOLD, UNREAD, RunPlan, Step
 from rocky.project.configuration.strategies import replaces_all
 from rocky.run.engine.protocol import StepFailure
 from rocky.run.materialize.build import Built
@@ -44,7 +44,7 @@ class StepResult:
     table, also when every interval of a new one failed. `changed_source` is one whose files are no
     longer those that were pinned: then nobody can say what was read. `recommitted` is the commit
     that made an earlier version the table's content again. `registration` is what became of a view
-    in Spark's catalogue, where that is told of views.
+    in Spark's catalogue, where that is told of views; `is_read` whether a step of the run reads it.
     """
 
     made_from: MadeFrom | None
@@ -56,6 +56,7 @@ class StepResult:
     recommitted: Committed | None = None
     changed_source: str | None = None
     registration: str | None = None
+    is_read: bool = True
 
     @property
     def reason(self) -> str | None:
@@ -64,13 +65,16 @@ class StepResult:
             return self.decision.reason
         if self.registration is not None:
             return TOLD
-        return None if self.built is not None else "its readers need it"
+        if self.built is not None:
+            return None
+        return NEEDED if self.is_read else UNREAD
 
     @property
     def action(self) -> str:
         """What was done, and what did not go well beside its commits."""
         if self.built is None:
-            return "; ".join(filter(None, ("bound for its readers", self.registration)))
+            bound = "bound for its readers" if self.is_read else "bound"
+            return "; ".join(filter(None, (bound, self.registration)))
         said = [each for commit in self.built.commits for each in commit.warnings]
         if self.changed_source is not None:
             said.append(f"source `{self.changed_source}` {CHANGED}")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from rocky.errors import InternalError, RockyError
-from rocky.plan.steps import TOLD, RunPlan, Step, step_id
+from rocky.plan.steps import NEEDED, TOLD, RunPlan, Step, step_id
 from rocky.project.configuration.strategies import View
 from rocky.run.materialize.seeds import is_loaded, seed_target
 from rocky.run.prepare.inputs import Inputs, MadeFrom
@@ -59,7 +59,7 @@ class StepForecast:
             return f"unless `{self.waits_for[0]}`{more} comes out with the same rows"
         if self.told:
             return TOLD
-        return "nothing to store" if self.idle else "its readers need it"
+        return "nothing to store" if self.idle else NEEDED
 
 
 @dataclass(frozen=True, slots=True)
