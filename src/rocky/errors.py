@@ -137,7 +137,12 @@ class StoreUnwritable(RockyError):
 
 
 class RowsRefused(RockyError):
-    """Rows that their table may not hold: a null in a required column, and the like."""
+    """Rows that their table may not hold: a null in a required column, and the like.
+
+    `column` is the one of the table that refuses them, where it is one.
+    """
+
+    column: str | None = None
 
 
 class ExtraMissing(RockyError):
@@ -275,10 +280,15 @@ class PlanOutdated(RockyError):
 class ModelFailed(RockyError):
     """A model could not be built; the message names it and says why.
 
-    `finding` is the diagnostic that says where in the project, if that is known.
+    `finding` is the diagnostic that says where in the project, if that is known; `setting` are the
+    keys of the setting of the model that its rows do not fit, `columns` those whose values it
+    tells, and `without_values` is what to say where nobody may see them.
     """
 
     finding: Any = None
+    setting: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    without_values: str = ""
 
 
 class InternalError(RockyError):

@@ -53,8 +53,10 @@ def test_a_null_where_none_may_be_is_refused_and_named(people, spark):
     report = build(people, spark)
 
     error = errors_of(report)["stg_people"]
-    assert "stg_people" in error
-    assert "`id`" in error
+    assert error.startswith("models/stg_people.sql:1:8: `id` of ")
+    (finding,) = (each.finding for each in report.outcomes if each.finding is not None)
+    declared = "`raw.people.id` is declared `nullable = false` at sources/raw.toml:6:12"
+    assert (declared,) == finding.notes
     assert [1, 2] == ids(people)
     assert not list(table_folder(people, "stg_people").glob("_staging/*"))
 
@@ -156,3 +158,45 @@ def test_a_full_disk_fails_the_model_and_leaves_the_old_version(small_disk, spar
     assert "No space left" in errors_of(report)["noise"]
     table = deltalake.DeltaTable(str(table_folder(root, "noise")))
     assert 10 == table.to_pyarrow_table().num_rows
+
+
+CSV = """\
+[[source]]
+name = "raw.visits"
+format = "csv"
+path = "data/visits.csv"
+columns = [
+  { name = "id", type = "bigint" },
+  { name = "who", type = "string" },
+  { name = "age", type = "int" },
+]
+"""
+
+
+def test_two_rows_of_one_key_and_a_cell_that_is_no_value_are_told_at_their_lines(tmp_path, spark):
+    root = write_files(
+        tmp_path,
+        {
+            "sources/raw.toml": CSV,
+            "data/visits.csv": 'id,who,age\n1,"a, b",30\n1,c,31\n',
+            "models/visits.sql": "SELECT id, who, age FROM raw.visits\n",
+            "models/visits.toml": '[strategy]\ntype = "merge"\nunique_key = ["id"]\n',
+        },
+    )
+
+    twice = errors_of(build(root, spark))["visits"]
+    assert twice.startswith("models/visits.toml:3:14: model `visits` gives 2 rows for one unique")
+    assert "(id = 1)" in twice
+
+    secret = CSV.replace('"bigint" }', '"bigint", classification = "pii" }')
+    (root / "sources/raw.toml").write_text(secret)
+    hidden = build(root, spark)
+    (finding,) = (each.finding for each in hidden.outcomes if each.finding is not None)
+    assert ("the value is not shown: `raw.visits.id` is classified",) == finding.notes
+    assert "id = 1" not in errors_of(hidden)["visits"]
+
+    (root / "sources/raw.toml").write_text(CSV)
+    (root / "data/visits.csv").write_text('id,who,age\n1,"a, b",30\n2,c,3x\n')
+    unfit = errors_of(build(root, spark))["visits"]
+    assert unfit.startswith("sources/raw.toml:4:8: source `raw.visits` cannot be read")
+    assert "data/visits.csv:3:5 is not a value of column `age`, which is declared `int`" in unfit

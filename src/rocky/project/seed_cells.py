@@ -116,7 +116,7 @@ class SeedCells:
         """Where the cells of some rows stand in the file."""
         last = max(rows) + 2
         # The header is the first record.
-        records = enumerate(islice(_records(self._source.text, self._delimiter), last), -1)
+        records = enumerate(islice(cell_places(self._source.text, self._delimiter), last), -1)
         return {row: spans for row, spans in records if row in rows}
 
 
@@ -126,7 +126,7 @@ def _shortened(cell: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
 
-def _records(text: str, delimiter: str) -> Iterator[list[Span]]:
+def cell_places(text: str, delimiter: str) -> Iterator[list[Span]]:
     """The places of the cells, record by record; an empty line is none."""
     mark = re.escape(delimiter)
     cell = re.compile(rf'(?P<cell>"(?:[^"]|"")*"|[^{mark}\r\n]*)(?P<end>{mark}|\r\n|\r|\n|\Z)')

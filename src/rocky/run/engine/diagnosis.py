@@ -4,14 +4,16 @@ The message begins with the place, so that the ledger, the history and a log nam
 generated has no file of the author's to point into, and is told as it was.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from rocky.analysis.compilation import Compilation
 from rocky.diagnostics import Code, Diagnostic
 from rocky.diagnostics.diagnostic import Span, format_place
-from rocky.errors import ModelFailed, RockyError
+from rocky.errors import ModelFailed, RockyError, RowsRefused
+from rocky.language.ir import OutputColumn
+from rocky.language.names import quote_name
 from rocky.plan.steps import Read, reads_of
 from rocky.project import ModelFile, SeedTable, setting_place
 from rocky.run.engine.classified import ClassifiedColumns
@@ -45,6 +47,9 @@ class Diagnostician:
         """
         if not (self._project.root / model.path).is_file():
             return failure
+        refused = self._refused_rows(model, error)
+        if refused is not None:
+            return self._placed(failure, refused, refused.message)
         found = self._found(model, error, failure, origins)
         if found is None:
             return self._in_source(failure)
@@ -83,6 +88,50 @@ class Diagnostician:
             at = self._project.texts[path].text.find(piece, span.start, span.end)
             span = Span(at, at + len(piece)) if at >= 0 else span
         return self._told(failure, replace(found, path=path, span=span), reads, piece)
+
+    def _refused_rows(self, model: ModelFile, error: BaseException) -> Diagnostic | None:
+        """Rows that do not fit what a model says of them: at its setting, contract or column."""
+        message = str(error)
+        notes: tuple[str, ...] = ()
+        if isinstance(error, ModelFailed) and error.setting:
+            path, span = setting_place(model, self._project.texts, error.setting)
+            named = ", ".join(map(quote_name, error.columns))
+            secret = self._classified.hidden_in((Read("model", model.key),), named)
+            if secret is not None:
+                message, notes = error.without_values, (_not_shown(secret),)
+        elif isinstance(error, RowsRefused) and error.column is not None:
+            path, span = self._column_place(model, error.column)
+            notes = tuple(self._promises(model, error.column))
+        else:
+            return None
+        return Diagnostic(Code.VALUE_REFUSED, message, span, path, model=model.name, notes=notes)
+
+    def _column_place(self, model: ModelFile, name: str) -> tuple[str, Span | None]:
+        """Where it is said that a column is never null: in the contract, else in the query."""
+        contract = self._project.contracts.get(model.key)
+        for each in contract.columns if contract is not None else ():
+            if each.name.lower() == name.lower() and each.nullable is False:
+                assert contract is not None
+                return contract.path, each.nullable_span
+        column = self._output(model, name)
+        return model.path, None if column is None or model.is_python else column.span
+
+    def _output(self, model: ModelFile, name: str) -> OutputColumn | None:
+        ir = self._compilation.models.get(model.key)
+        columns = ir.columns if ir is not None else ()
+        return next((each for each in columns if each.name.lower() == name.lower()), None)
+
+    def _promises(self, model: ModelFile, name: str) -> Iterator[str]:
+        """The sources that say a column is never null, each with the place where it says so."""
+        column = self._output(model, name)
+        for edge in column.edges if column is not None else ():
+            source = self._project.sources.get(edge.table.lower())
+            if source is None:
+                continue
+            for field, span in zip(source.columns, source.column_places, strict=True):
+                if field.name.lower() == edge.column.lower() and not field.nullable:
+                    place = format_place(source.file, self._project.texts[source.file], span)
+                    yield f"`{source.name}.{field.name}` is declared `nullable = false` at {place}"
 
     def _in_source(self, failure: StepFailure) -> StepFailure:
         """A failure to read a file of a source at the source's declaration; any other as it was."""
@@ -138,5 +187,8 @@ def _without_value(found: Diagnostic, secret: str) -> Diagnostic:
     said = "a value that the expression cannot take"
     if found.code is Code.CODE_RAISED:
         said = f"{found.message.partition(':')[0]} was raised"
-    note = f"the value is not shown: `{secret}` is classified"
-    return replace(found, message=said, notes=(*found.notes, note))
+    return replace(found, message=said, notes=(*found.notes, _not_shown(secret)))
+
+
+def _not_shown(secret: str) -> str:
+    return f"the value is not shown: `{secret}` is classified"

@@ -15,6 +15,7 @@ from rocky.errors import ModelFailed
 from rocky.project import ModelFile
 from rocky.project.sources import SourceTable
 from rocky.run.engine.origins import QueryOrigin, locate_place
+from rocky.run.engine.source_cells import find_unfit_cell
 from rocky.spark.failure_places import find_frames
 from rocky.spark.interface import CodePlace, Failure, FailureKind
 from rocky.spark.source_files import folder_above, source_location
@@ -82,14 +83,21 @@ def diagnose_source(
     if not found:
         return None
     _, source = max(found, key=lambda each: len(each[0]))
+    root = root.absolute()
     said = failure.message.removeprefix(f"{failure.condition}: ")
     said = said.replace(f"file://{root}/", "").replace(f"{root}/", "")
+    cell = find_unfit_cell(failure, source, root)
     record = _RECORD.search(failure.trace)
     notes = (f"the record that was met: `{record['values']}`",) if record is not None else ()
     if source.classification:
         said, notes = (
             "a file does not hold what is declared",
             (f"the value is not shown: columns of `{source.name}` are classified",),
+        )
+    if cell is not None:
+        said = (
+            f"{cell.place} is not a value of column `{cell.column.name}`, which is declared"
+            f" `{cell.column.type}`; {_lowered(said)}"
         )
     return Diagnostic(
         Code.LIVE_SOURCE_UNREADABLE,

@@ -81,10 +81,12 @@ def check_unique(workspace: Workspace, view: str, keys: Sequence[str]) -> None:
         " HAVING count(*) > 1 LIMIT 1"
     )
     for count, *values in found:
-        raise ModelFailed(
-            f"model `{workspace.build.model.name}` gives {count} rows for one unique key"
-            f" ({_describe_key(keys, values)}); it is not known which of them to keep"
-        )
+        said = f"model `{workspace.build.model.name}` gives {count} rows for one unique key"
+        rest = "; it is not known which of them to keep"
+        refused = ModelFailed(f"{said} ({_describe_key(keys, values)}){rest}")
+        refused.setting, refused.columns = ("strategy", "unique_key"), tuple(keys)
+        refused.without_values = f"{said}{rest}"
+        raise refused
 
 
 def example_row(workspace: Workspace, view: str, keys: Sequence[str], where: str) -> str | None:

@@ -327,7 +327,9 @@ def _refuse_nulls(name: str, pieces: Sequence[_StagedFile], schema: Sequence[Str
             rows[violation.path] += violation.rows
     for violated, count in rows.most_common(1):
         held = "1 row holds" if count == 1 else f"{count} rows hold"
-        raise RowsRefused(f"`{'.'.join(violated)}` of `{name}` is NOT NULL, but {held} null")
+        refused = RowsRefused(f"`{'.'.join(violated)}` of `{name}` is NOT NULL, but {held} null")
+        refused.column = violated[0]
+        raise refused
 
 
 def _with_addresses(
