@@ -18,6 +18,7 @@ NAMES = [
     "state_rw",
     "adapters",
     "pipelines",
+    "sources",
     "cache",
     "java",
     "spark",
@@ -34,7 +35,7 @@ def test_a_healthy_project_has_every_check_and_leaves_nothing_behind(rocky, shop
 
     assert (ExitCode.OK, []) == (answer.code, check(answer.json, "doctor"))
     assert NAMES == [each["name"] for each in answer.json["checks"]]
-    assert ("healthy", 10) == (answer.json["health"], answer.json["summary"]["healthy"])
+    assert ("healthy", 11) == (answer.json["health"], answer.json["summary"]["healthy"])
     assert before == sorted(shop.rglob("*"))
 
 

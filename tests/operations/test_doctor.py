@@ -248,3 +248,23 @@ def test_secrets_on_a_spark_that_others_started_are_a_warning(folder):
     assert "spark.redaction.regex" in found.fix
     assert "secret-value" not in found.message + found.fix
     assert Health.HEALTHY is own.health
+
+
+def test_a_source_whose_path_is_not_there_is_critical_unless_a_run_may_make_it(folder):
+    source = '[[source]]\nname = "raw.{0}"\nformat = "csv"\npath = "{1}"\n' + (
+        'columns = [ {{ name = "id", type = "int" }} ]\n'
+    )
+    (folder / "sources").mkdir()
+    (folder / "data").mkdir()
+    (folder / "data/there.csv").write_text("id\n1\n")
+    (folder / "sources/a.toml").write_text(source.format("there", "data/there.csv"))
+    assert "1 source with a path is there" == diagnose(folder, "sources").message
+
+    (folder / "sources/b.toml").write_text(source.format("gone", "data/gone.csv"))
+    (folder / "sources/c.toml").write_text(source.format("made", "warehouse/made"))
+    found = diagnose(folder, "sources")
+    assert Health.CRITICAL is found.health
+    assert (
+        "source `raw.gone`: there is no data at `data/gone.csv` (`sources/b.toml:4:8`)"
+        == found.message
+    )

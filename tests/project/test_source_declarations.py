@@ -6,7 +6,7 @@ import pytest
 
 from rocky.language.datatypes.text import parse_type
 from rocky.language.datatypes.types import StructField
-from rocky.project.source_declarations import declare_columns, declare_tables
+from rocky.project.source_declarations import declare_columns, declare_tables, order_columns
 from tests.project.projects import load
 
 FILE = """\
@@ -112,3 +112,13 @@ def test_an_empty_list_is_filled_where_it_stands(tmp_path):
         '[[source]]\nname = "raw.x"\ncolumns = [\n  { name = "id", type = "int" },\n] # to come\nowner = "me"\n'
         == made
     )
+
+
+def test_columns_change_places_and_keep_all_that_is_said_of_them(sources):
+    made = order_columns(FILE, sources["raw.people"], ["mail", "id", "old"])
+
+    columns = tomllib.loads(made)["source"][1]["columns"]
+    assert ["mail", "id", "old"] == [each["name"] for each in columns]
+    assert ("pii", "who") == (columns[0]["classification"], columns[1]["description"])
+    assert made.replace(" ", "").count("#careful") == 1
+    assert order_columns(made, sources["raw.people"], ["id", "old", "mail"]) == FILE

@@ -107,3 +107,35 @@ def test_a_source_that_cannot_be_read_keeps_no_other_from_being_written(shop, tm
     assert ["unreadable", "changed"] == [each.status for each in found.sources]
     assert ("sources/raw.toml",) == found.written
     assert 'path = "orders.csv"\n\n[[source]]' in (tmp_path / "sources/raw.toml").read_text()
+
+
+def test_codes_with_leading_zeros_are_texts_and_other_orders_are_told_and_mended(shop, tmp_path):
+    (tmp_path / "orders.csv").write_text(
+        "id,zip,amount,n\n10,4051,2.5,7\n20,00840,4.5,0\n30,,0.5,-3\n"
+    )
+    (found,) = shop.discover("raw.orders", write=True).sources
+    assert ["int", "string", "double", "int"] == [each.type for each in found.columns]
+    assert [("same", ())] == [
+        (each.status, each.changes) for each in shop.discover("raw.orders").sources
+    ]
+
+    (tmp_path / "orders.csv").write_text("zip,id,amount,n\n00840,10,2.5,7\n")
+    (moved,) = shop.discover("raw.orders").sources
+    assert "changed" == moved.status
+    assert [("zip", "column 2", "column 1"), ("id", "column 1", "column 2")] == [
+        (each.column, each.declared, each.found) for each in moved.changes
+    ]
+    shop.discover("raw.orders", write=True)
+    declared = tomllib.loads((tmp_path / "sources/raw.toml").read_text())["source"][0]["columns"]
+    assert ["zip", "id", "amount", "n"] == [each["name"] for each in declared]
+    assert "same" == shop.discover("raw.orders").sources[0].status
+
+
+def test_a_table_that_nobody_declares_is_not_said_to_be_declared(shop, tmp_path):
+    (tmp_path / "models/people.sql").write_text("SELECT id FROM discover_crm.nobody\n")
+
+    (found,) = shop.discover("discover_crm.*").sources
+
+    assert found.error is not None
+    assert "table `discover_crm.nobody` (no source declares it)" in found.error
+    assert "declared in" not in found.error

@@ -148,12 +148,16 @@ def test_a_model_only_rocky_refuses_is_a_difference_too(spark, tmp_path):
     assert [("a", None, "acceptance", f"refused, E003: {error.message}", "accepted")] == seen(found)
 
 
-def test_what_both_refuse_is_agreement_and_its_readers_are_skipped(spark, tmp_path):
+def test_what_both_refuse_is_not_compared_and_neither_are_its_readers(spark, tmp_path):
     files = {"models/a.sql": "SELECT nope FROM raw.orders", "models/b.sql": "SELECT nope FROM a"}
     found = analyse_project(compile_files(tmp_path, files), session=spark)
 
     assert [] == seen(found)
-    assert (("b", "it reads `a`, which has no schema"),) == found.skipped
+    assert not found.agrees
+    assert (
+        ("a", "it has errors, and Spark refuses it too (UNRESOLVED_COLUMN.WITH_SUGGESTION)"),
+        ("b", "it reads `a`, which has no schema"),
+    ) == found.skipped
 
 
 def test_a_statement_that_is_no_query_is_never_run(spark, tmp_path):
@@ -178,6 +182,23 @@ def test_the_command_reports_agreement_and_leaves_standard_output_clean(
     assert 0 == text.exit_code
     assert "agrees on the names, types and nullability of 1 column of 1 model" in text.stdout
     assert document["verify"]["agrees"]
+
+    (tmp_path / "models/broken.sql").write_text("SELECT id,, status FROM raw.orders")
+    text = CliRunner().invoke(main, ["compile", "--verify", "spark", "-o", "table"])
+    document = json.loads(
+        CliRunner().invoke(main, ["compile", "--verify", "spark", "-o", "json"]).stdout
+    )
+    assert 1 == text.exit_code
+    assert "no difference from Spark" in text.stdout
+    assert "in 1 column of 1 model; 1 model not compared" in text.stdout
+    assert "agrees" not in text.stdout
+    verified = document["verify"]
+    assert (False, 1, 0, 1) == (
+        verified["agrees"],
+        verified["models"],
+        verified["differing"],
+        len(verified["skipped"]),
+    )
 
 
 class Lent:
@@ -204,4 +225,5 @@ def test_spark_agrees_about_the_nineteen_faults_and_their_near_misses(spark, rep
     found = analyse_project(compile_project(project, cache=False), session=spark)
 
     assert [] == seen(found)
-    assert len(project.models) == found.models
+    assert len(project.models) == found.models + len(found.skipped)
+    assert all(why.startswith("it has errors, and Spark refuses it too") for _, why in found.skipped)

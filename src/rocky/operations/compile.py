@@ -121,11 +121,16 @@ class SparkDifference:
 
 @dataclass(frozen=True, slots=True)
 class SparkVerification:
-    """What Spark's own analyser says of the same models."""
+    """What Spark's own analyser says of the same models.
+
+    `models` were compared, `differing` of them differ, `skipped` could not be compared. It `agrees`
+    when nothing differs and every model that is SQL was compared.
+    """
 
     engine: str
     agrees: bool
     models: int
+    differing: int
     columns: int
     skipped: tuple[SkippedModel, ...]
     differences: tuple[SparkDifference, ...]
@@ -147,7 +152,7 @@ class CompileReport(Digested):
 
     @property
     def failed(self) -> bool:
-        return self.has_errors or (self.verify is not None and not self.verify.agrees)
+        return self.has_errors or (self.verify is not None and bool(self.verify.differences))
 
     def digest(self) -> Digest:
         rows = ((m.name, m.strategy, len(m.columns), ", ".join(m.reads)) for m in self.models)
@@ -338,6 +343,7 @@ def _ask_spark(
         found.engine,
         found.agrees,
         found.models,
+        len({each.model for each in found.differences}),
         found.columns,
         tuple(SkippedModel(model, reason) for model, reason in found.skipped),
         tuple(

@@ -25,13 +25,18 @@ from rocky.project.collisions import declared_sources
 from rocky.project.configuration.blocks import Adapter
 from rocky.project.files import write_atomically
 from rocky.project.setting_places import placed_settings
-from rocky.project.source_declarations import declare_columns, declare_tables
+from rocky.project.source_declarations import (
+    declare_columns,
+    declare_tables,
+    order_columns,
+)
 from rocky.project.sources import SourceTable
 from rocky.run.prepare.session import open_announced_engine
 
 _ENFORCED: Final = frozenset({"delta", "iceberg", "jdbc", "table"})
 """Formats whose NOT NULL is kept by whoever writes them; files of others may hold anything."""
 _UNTYPED: Final = frozenset({"csv", "json"})
+_ORDERED: Final = "csv"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +111,23 @@ class _Found:
     def changes(self) -> tuple[ColumnChange, ...]:
         declared = {field.name.lower(): field for field in self.source.columns}
         live = {field.name.lower(): field for field in self.columns}
-        return tuple(
+        changed = [
             ColumnChange((live.get(key) or declared[key]).name, before, after)
             for key in dict.fromkeys((*declared, *live))
             if (before := _text(declared.get(key))) != (after := _text(live.get(key)))
-        )
+        ]
+        return (*changed, *self._moved(list(declared), list(live)))
+
+    def _moved(self, declared: list[str], live: list[str]) -> Iterator[ColumnChange]:
+        """Columns that stand elsewhere; only a CSV is read by the order of its columns."""
+        if self.source.format != _ORDERED:
+            return
+        names = {field.name.lower(): field.name for field in self.columns}
+        before = [key for key in declared if key in live]
+        after = [key for key in live if key in declared]
+        for key in (new for old, new in zip(before, after, strict=True) if old != new):
+            places = (f"column {each.index(key) + 1}" for each in (declared, live))
+            yield ColumnChange(names[key], *places)
 
 
 def discover(workspace: Workspace, request: DiscoverRequest) -> DiscoverReport:
@@ -184,7 +201,11 @@ def _write(project: Project, found: Sequence[_Found]) -> Iterator[str]:
         new = sorted(
             (each.source.name, each.columns) for each in here if not each.source.is_declared
         )
-        after = declare_tables(declare_columns(before, declared), new)
+        after = declare_columns(before, declared)
+        for source, columns in declared:
+            if source.format == _ORDERED:
+                after = order_columns(after, source, [field.name for field in columns])
+        after = declare_tables(after, new)
         _check_written(path, after, here)
         place.parent.mkdir(exist_ok=True)
         write_atomically(place, after)

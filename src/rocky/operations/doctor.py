@@ -29,6 +29,7 @@ from rocky.operations.health_checks import (
     check_state_sync,
     critical,
 )
+from rocky.operations.source_checks import check_sources
 from rocky.operations.workspace import Workspace, known_branch, load_workspace, state_path
 from rocky.plan.arguments import Request
 
@@ -42,6 +43,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "state_rw": check_state_rw,
     "adapters": check_adapters,
     "pipelines": check_pipelines,
+    "sources": check_sources,
     "cache": check_cache,
     "java": check_java,
     "spark": check_spark,

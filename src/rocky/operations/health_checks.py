@@ -100,7 +100,7 @@ def critical(message: str, fix: str) -> Diagnosis:
     return Diagnosis(Health.CRITICAL, message, fix)
 
 
-def _worst(found: Sequence[Diagnosis], well: str) -> Diagnosis:
+def worst_of(found: Sequence[Diagnosis], well: str) -> Diagnosis:
     """One for several: the worst speaks, and says how many others are not well."""
     order = list(Health)
     unwell = sorted(
@@ -136,7 +136,7 @@ def check_adapters(subject: Subject) -> Diagnosis:
         for name, adapter in project.config.adapter.items()
     ]
     places = ", ".join(sorted({each.warehouse for each in project.config.adapter.values()}))
-    return _worst(found, f"`{places}` can be written")
+    return worst_of(found, f"`{places}` can be written")
 
 
 def check_pipelines(subject: Subject) -> Diagnosis:
@@ -153,7 +153,7 @@ def check_pipelines(subject: Subject) -> Diagnosis:
     have = "1 pipeline has what it needs"
     if len(pipelines) > 1:
         have = f"{len(pipelines)} pipelines have what they need"
-    return _worst(found, have)
+    return worst_of(found, have)
 
 
 def _named(what: str, found: Diagnosis) -> Diagnosis:
@@ -273,12 +273,12 @@ def check_spark(subject: Subject) -> Diagnosis:
     adapters = _adapters_of(subject)
     if not subject.start_spark:
         said = f"pyspark {installed} is installed; `--check spark` also starts it"
-        return _worst([_judge_redaction(each, None) for each in adapters if each.remote], said)
+        return worst_of([_judge_redaction(each, None) for each in adapters if each.remote], said)
     project = subject.require_project()
     if not adapters:
         return _warning("no adapter says where Spark is", "write an `[adapter]` into `rocky.toml`")
     found = [_start(adapter, project) for adapter in adapters]
-    return _worst(found, ", ".join(each.message for each in found))
+    return worst_of(found, ", ".join(each.message for each in found))
 
 
 def _judge_redaction(adapter: Adapter, pattern: str | None) -> Diagnosis:

@@ -5,6 +5,7 @@ as they are.
 """
 
 import json
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -33,6 +34,24 @@ def declare_columns(
             edits += _changed(text, places, source, columns)
         else:
             edits.append(_listed(text, places, source, columns))
+    for edit in sorted(edits, reverse=True):
+        text = text[: edit.start] + edit.text + text[edit.end :]
+    return text
+
+
+def order_columns(text: str, source: SourceTable, names: Sequence[str]) -> str:
+    """The text of a file in which a source that it declares lists its columns in this order.
+
+    `names` are all its columns. Comments stay where they are.
+    """
+    places = locate_keys(text)
+    at = ("source", source.index, "columns")
+    found = tomllib.loads(text)["source"][source.index]["columns"]
+    spans = {
+        str(each["name"]).lower(): places[(*at, number)].value for number, each in enumerate(found)
+    }
+    wanted = [text[slice(*spans[name.lower()])] for name in names]
+    edits = [_Edit(*span, item) for span, item in zip(spans.values(), wanted, strict=True)]
     for edit in sorted(edits, reverse=True):
         text = text[: edit.start] + edit.text + text[edit.end :]
     return text

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from itertools import count
-from typing import Any
+from typing import Any, Final
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
@@ -145,9 +145,15 @@ def _type_texts(ours: DataType, theirs: DataType) -> tuple[str, str]:
     return json.dumps(type_to_json(ours)), json.dumps(type_to_json(theirs))
 
 
+_PYTHON: Final = "it is Python, whose columns are declared"
+
+
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What was compared and what differs. `skipped` are models with the reason they were not."""
+    """What was compared and what differs. `skipped` are models with the reason they were not.
+
+    Python, whose columns are declared, is no query that Spark could disagree about.
+    """
 
     engine: str
     models: int
@@ -157,7 +163,8 @@ class Verification:
 
     @property
     def agrees(self) -> bool:
-        return not self.differences
+        """Whether every query was compared, and nothing differs."""
+        return not self.differences and all(why == _PYTHON for _, why in self.skipped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +251,7 @@ class Analyser:
             return reason or "it was not compiled"
         if model.is_python:
             self._put_model(model, _fields(ir))
-            return "it is Python, whose columns are declared"
+            return _PYTHON
         # A model Rocky is sure about need not be asked when only its readers are compared.
         if not compare and not errors and _is_model_complete(ir):
             self._put_model(model, _fields(ir))
@@ -280,10 +287,10 @@ class Analyser:
 
     def _refused(
         self, model: ModelFile, ir: ModelIr, errors: Sequence[Diagnostic], answer: RefusedQuery
-    ) -> ComparedModel:
+    ) -> ComparedModel | str:
         if errors:
             self._missing.add(model.name)
-            return ComparedModel((), ())
+            return f"it has errors, and Spark refuses it too ({answer.condition})"
         if _is_model_complete(ir):
             self._put_model(model, _fields(ir))
         else:

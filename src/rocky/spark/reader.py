@@ -13,17 +13,18 @@ say which of them is right.
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from blake3 import blake3
+from pyspark.sql import functions as f
 
 from rocky.errors import RockyError, SourceUnreadable
 from rocky.language.datatypes.safe_casts import is_lossless
-from rocky.language.datatypes.types import StructField
+from rocky.language.datatypes.types import STRING, StructField
 from rocky.project.seeds import SeedTable
 from rocky.project.sources import SourceTable
 from rocky.spark.failures import SPARK_ERRORS, classify_failure
@@ -240,12 +241,48 @@ def describe_source(session: Any, source: SourceTable, root: Path) -> tuple[Stru
         if pinned.base is not None and "recursivefilelookup" not in map(str.lower, source.options):
             options["basePath"] = pinned.base
         reader = session.read.format(source.format).options(**options)
+        paths = [file.path for file in pinned.files]
         try:
-            return fields_of(reader.load([file.path for file in pinned.files]))
+            found = fields_of(reader.load(paths))
+            if source.format != "csv":
+                return found
+            texts = session.read.format("csv").options(**options | {"inferSchema": "false"})
+            return _with_codes(source, found, lambda: texts.load(paths))
         except SPARK_ERRORS as error:
             if not (classify_failure(error).condition or "").startswith(_CANNOT_MERGE):
                 raise
         return _widest_columns(source, reader, pinned.files)
+
+
+_NUMBERS: Final = frozenset({"int", "bigint", "decimal", "double"})
+"""What Spark guesses for texts of digits."""
+_CODE: Final = "^[+-]?0[0-9]+$"
+
+
+def _with_codes(
+    source: SourceTable, found: Sequence[StructField], texts: Callable[[], Any]
+) -> tuple[StructField, ...]:
+    """Columns of a CSV, whole numbers with leading zeros as texts: they are codes, no numbers.
+
+    Only where a number was guessed and nothing is declared are the values looked at again.
+    """
+    declared = {field.name.lower() for field in source.columns}
+    guessed = [
+        each for each in found if each.type.kind in _NUMBERS and each.name.lower() not in declared
+    ]
+    if not guessed:
+        return tuple(found)
+    frame = texts()
+    asked = [
+        f.max(column_named(each.name).rlike(_CODE)).alias(f"c{place}")
+        for place, each in enumerate(guessed)
+    ]
+    answers = frame.agg(*asked).first()
+    codes = {each.name for each, is_code in zip(guessed, answers, strict=True) if is_code}
+    return tuple(
+        StructField(each.name, STRING, each.nullable) if each.name in codes else each
+        for each in found
+    )
 
 
 def _widest_columns(

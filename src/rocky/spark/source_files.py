@@ -55,6 +55,8 @@ def _require_files(source: SourceTable, place: str, pinned: Pinned) -> Pinned:
 
 def source_label(source: SourceTable) -> str:
     """How a message names a source."""
+    if not source.is_declared:
+        return f"table `{source.name}` (no source declares it)"
     return f"source `{source.name}` (declared in `{source.file}`)"
 
 

@@ -171,9 +171,17 @@ def render_verification(found: SparkVerification) -> str:
         lines.append(f"    spark: {each.spark}")
     lines += [f"{each.model}: not compared, {each.reason}" for each in found.skipped]
     compared = f"{counted(found.columns, 'column')} of {counted(found.models, 'model')}"
-    if found.agrees:
-        lines.append(f"{found.engine} agrees on the names, types and nullability of {compared}")
+    rest = f"; {counted(len(found.skipped), 'model')} not compared" if found.skipped else ""
+    if not found.models:
+        lines.append(f"nothing was compared with {found.engine}{rest}")
+    elif found.agrees:
+        lines.append(
+            f"{found.engine} agrees on the names, types and nullability of {compared}{rest}"
+        )
+    elif not found.differences:
+        lines.append(f"no difference from {found.engine} in {compared}{rest}")
     else:
         count = counted(len(found.differences), "difference")
-        lines.append(f"{count} from {found.engine} in {compared}")
+        differ = f"{found.differing:,} of which differ{'s' if found.differing == 1 else ''}"
+        lines.append(f"{count} from {found.engine} in {compared}, {differ}{rest}")
     return "\n".join(lines)

@@ -57,7 +57,7 @@ def command(
     if any(each.status == "untyped" and each.guessed for each in report.sources):
         write_line(
             "note: a CSV or JSON has no types of its own: look at what was guessed from its values,"
-            " such as a number whose leading zeros matter"
+            " such as a number that is a code"
         )
     for path in report.written:
         write_line(f"wrote {path}")

@@ -26,7 +26,7 @@ def find_missing_sources(
         try:
             sources.check(source)
         except SourceUnreadable as error:
-            found[key] = _missing(source, error)
+            found[key] = describe_missing(source, error)
     return found
 
 
@@ -39,7 +39,8 @@ def beyond_reach(found: dict[str, Diagnostic], project: Project) -> tuple[Diagno
     )
 
 
-def _missing(source: SourceTable, error: SourceUnreadable) -> Diagnostic:
+def describe_missing(source: SourceTable, error: SourceUnreadable) -> Diagnostic:
+    """A source that is not there, as a finding at its path."""
     return Diagnostic(
         Code.LIVE_SOURCE_UNREADABLE,
         str(error).replace(f" (declared in `{source.file}`)", "", 1),
