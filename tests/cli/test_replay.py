@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from rocky.replay import execution
+from rocky.run.engine import spark as spark_engine
 from tests.cli.test_schemas import check
 from tests.run.memory_engine import MemoryEngine
 from tests.run.runs import Shop, write
@@ -31,7 +31,7 @@ def engines(monkeypatch):
         opened.append(adapter)
         yield MemoryEngine(root)
 
-    monkeypatch.setattr(execution, "open_project_engine", open_engine)
+    monkeypatch.setattr(spark_engine, "open_project_engine", open_engine)
     return opened
 
 
@@ -141,7 +141,7 @@ def test_rows_that_differ_are_shown_and_the_exit_code_is_1(shop, rocky, monkeypa
         engine.frame = lambda sql: ask(sql.replace("SELECT 1 AS one", "SELECT 7 AS one"))
         yield engine
 
-    monkeypatch.setattr(execution, "open_project_engine", other_engine)
+    monkeypatch.setattr(spark_engine, "open_project_engine", other_engine)
 
     shown = rocky("replay", run.run_id, "--execute", "--model", "alone", "-o", "table")
     document = rocky("replay", run.run_id, "--execute", "--model", "alone", "-o", "json")

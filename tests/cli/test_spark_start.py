@@ -13,6 +13,7 @@ from rocky.errors import SparkUnavailable
 from rocky.run.engine import spark
 from rocky.run.outcomes import StartListener
 from rocky.run.prepare import session
+from tests.pipelines.lakes import LakeProject, at
 from tests.run.memory_engine import MemoryEngine
 from tests.run.runs import Heard, Shop
 
@@ -69,6 +70,7 @@ def test_other_commands_that_wait_for_spark_say_so_too(rocky, shop):
         ("run", "one"),
         ("test", "one"),
         ("discover",),
+        ("replay", "--execute"),
     ):
         answer = rocky(*line)
         assert 0 == answer.code, answer.err
@@ -77,6 +79,25 @@ def test_other_commands_that_wait_for_spark_say_so_too(rocky, shop):
         assert "starting Spark" not in rocky(*line, "-q").err
 
     assert "starting Spark" not in rocky("show", "one").err
+
+
+def test_looking_at_the_sources_of_a_pipeline_says_so_too(rocky, tmp_path, monkeypatch):
+    @contextmanager
+    def open_memory(adapter, root, session=None) -> Iterator[MemoryEngine]:
+        yield MemoryEngine(root)
+
+    monkeypatch.setattr(spark, "open_project_engine", open_memory)
+    monkeypatch.setattr(session, "has_driver", lambda: False)
+    lake = LakeProject(tmp_path)
+    lake.put([{"id": 1, "synced": at(1)}])
+    rocky("run")
+    lake.put([{"id": 2, "synced": at(2)}])
+
+    for command in ("drift", "plan"):
+        answer = rocky(command)
+        assert 0 == answer.code, answer.err
+        assert "starting Spark ...\nSpark is up" in answer.err
+        assert "Spark" not in rocky(command, "-q").err
 
 
 def test_a_server_is_connected_to(rocky, shop):

@@ -13,8 +13,8 @@ from rocky.operations.replay import (
     replay,
 )
 from rocky.operations.workspace import Workspace
-from rocky.replay import execution
 from rocky.replay.verdicts import Verdict
+from rocky.run.engine import spark as spark_engine
 from tests.run.memory_engine import MemoryEngine
 from tests.run.runs import Shop
 
@@ -34,7 +34,7 @@ def sessions(monkeypatch):
         opened.append(spark)
         yield MemoryEngine(root)
 
-    monkeypatch.setattr(execution, "open_project_engine", open_engine)
+    monkeypatch.setattr(spark_engine, "open_project_engine", open_engine)
     return opened
 
 

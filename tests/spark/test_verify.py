@@ -226,4 +226,6 @@ def test_spark_agrees_about_the_nineteen_faults_and_their_near_misses(spark, rep
 
     assert [] == seen(found)
     assert len(project.models) == found.models + len(found.skipped)
-    assert all(why.startswith("it has errors, and Spark refuses it too") for _, why in found.skipped)
+    assert all(
+        why.startswith("it has errors, and Spark refuses it too") for _, why in found.skipped
+    )

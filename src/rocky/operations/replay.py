@@ -213,6 +213,7 @@ def _execute(
         environment=workspace.environment,
         spark=workspace.spark,
         told=on_verdict,
+        listener=workspace.listener,
     )
     return _rebuild_report(found)
 

@@ -35,12 +35,12 @@ from rocky.replay.scratch import InputViews, Scratch, open_scratch, split_batche
 from rocky.replay.verdicts import LeftOut, ModelVerdict, ReplayReport, Verdict
 from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
 from rocky.run.engine.protocol import Engine, StepFailure
-from rocky.run.engine.spark import open_project_engine
 from rocky.run.execute.scheduler import Job, Watcher, run_jobs
 from rocky.run.materialize.build import Build, Built, Materialize
 from rocky.run.materialize.strategy import materialize
+from rocky.run.outcomes import Listener
 from rocky.run.prepare.pins import PinnedTable, open_project_warehouse
-from rocky.run.prepare.session import stop_on_interrupt
+from rocky.run.prepare.session import open_announced_engine, stop_on_interrupt
 from rocky.store.anchor import find_recorded_warehouse
 from rocky.store.clone import clone_table
 from rocky.store.warehouse import Warehouse, open_warehouse
@@ -268,7 +268,7 @@ def _failed(candidate: ReplayCandidate, failure: StepFailure) -> ModelVerdict:
     )
 
 
-def replay_project_run(
+def replay_project_run(  # noqa: PLR0913 - who asks, who is told, and on what
     project: Project,
     recorded: RecordedRun,
     orders: ReplayOptions,
@@ -277,11 +277,12 @@ def replay_project_run(
     environment: Mapping[str, str],
     spark: Any = None,
     told: OnVerdict = lambda _: None,
+    listener: Listener | None = None,
 ) -> ReplayReport:
     """Build a recorded run again.
 
-    `told` hears of each verdict as soon as there is one. `spark` is the caller's own session, which
-    is left as it was.
+    `told` hears of each verdict as soon as there is one, `listener` that Spark starts. `spark` is
+    the caller's own session, which is left as it was.
     """
     chosen, warehouse = find_replay_warehouse(project, recorded.run, orders.adapter, environment)
 
@@ -292,7 +293,7 @@ def replay_project_run(
         unheard = restored._replace(register=False)
         with (
             placed_settings(project, chosen),
-            open_project_engine(unheard, project.root, spark) as engine,
+            open_announced_engine(project, unheard, listener, spark) as engine,
         ):
             yield engine, lost
 

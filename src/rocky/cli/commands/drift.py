@@ -9,6 +9,7 @@ from rocky.cli.commands.run import RunCommand
 from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.options import Settings
 from rocky.cli.render.run import describe_drift
+from rocky.cli.start_notes import note_start
 from rocky.diagnostics.render import counted
 from rocky.operations.drift import DriftReport, DriftRequest, PipelineDrift, drift
 
@@ -29,7 +30,8 @@ def command(
 
     Exits 1 when a source could not be read.
     """
-    report = drift(settings.workspace, DriftRequest(pipeline, tuple(filters), target))
+    with note_start(settings) as workspace:
+        report = drift(workspace, DriftRequest(pipeline, tuple(filters), target))
     if settings.json:
         write_report("drift", report)
     for name, found in report.pipelines.items():

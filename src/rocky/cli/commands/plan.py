@@ -10,6 +10,7 @@ from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.options import Settings
 from rocky.cli.render.run import describe_drift
 from rocky.cli.render.tables import format_bytes, format_duration, format_usd, render_table
+from rocky.cli.start_notes import note_start
 from rocky.diagnostics.render import render_full
 from rocky.operations.outcome_words import PLANNED
 from rocky.operations.plan import PlanReport, plan
@@ -48,7 +49,8 @@ def command(settings: Settings, /, **given: Any) -> ExitCode:
     whose inputs will be built is reused or built once they are there. For a pipeline that copies
     tables Spark is asked what columns its source has now.
     """
-    report = plan(settings.workspace, request_of(given))
+    with note_start(settings) as workspace:
+        report = plan(workspace, request_of(given))
     if settings.json:
         write_report("plan", report)
     else:

@@ -25,6 +25,7 @@ from rocky.cli.render.tables import (
     format_usd,
     render_table,
 )
+from rocky.cli.start_notes import note_start
 from rocky.diagnostics.render import counted
 from rocky.ledger import LATEST
 from rocky.ledger.provenance import ProvenanceRecord, ReadRecord
@@ -79,7 +80,8 @@ def command(settings: Settings, /, models: tuple[str, ...], **given: Any) -> Exi
     1 when one diverged or failed, 2 when none did and some could not be replayed.
     """
     request = ReplayRequest(models=models, **given)
-    report = replay(settings.workspace, request, _ignore if settings.quiet else _tell)
+    with note_start(settings) as workspace:
+        report = replay(workspace, request, _ignore if settings.quiet else _tell)
     if settings.json:
         write_report("replay", report)
     elif isinstance(report, RecordReport):
