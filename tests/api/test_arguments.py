@@ -1,5 +1,6 @@
 """Arguments from Python: what a request cannot hold is refused by its name, before anything is done."""
 
+import ast
 import dataclasses
 import importlib
 import pkgutil
@@ -12,7 +13,8 @@ import pytest
 
 import rocky
 from rocky import operations
-from rocky.api.arguments import RunOptions, argument_of
+from rocky.api.arguments import RunOptions
+from rocky.api.hints import argument_of, in_python
 from rocky.api.records import Records
 from rocky.errors import InvalidRequest, NothingSelected
 from rocky.operations.history import HistoryRequest
@@ -109,20 +111,81 @@ def _unfit(kind: type, besides: list[str]) -> dict[str, object]:
     return {each.name: object() for each in dataclasses.fields(kind) if each.name not in besides}
 
 
-def test_an_error_says_which_arguments_the_options_are_that_it_names(tmp_path):
+def test_an_error_names_arguments_and_calls_and_no_options_and_commands(tmp_path):
     rocky.create_project(tmp_path)
     opened = rocky.open(tmp_path)
 
-    with pytest.raises(InvalidRequest, match="`--key` and `--as` need `--allow-breaking`") as found:
+    said = "^`key=` and `principal=` need `allow_breaking=`$"
+    with pytest.raises(InvalidRequest, match=said) as found:
         opened.branch("b1").promote(key="bob")
-    told = "`--key` is `key=`; `--as` is `principal=`; `--allow-breaking` is `allow_breaking=`"
-    assert [f"from Python: {told}"] == found.value.__notes__
-    with pytest.raises(InvalidRequest, match="cannot be used together") as found:
-        opened.plan(window=rocky.Window(latest=True, missing=True))
-    assert "`--latest` is `window=rocky.Window(...)`" in found.value.__notes__[0]
-    with pytest.raises(NothingSelected) as found:
-        opened.lineage("nothing")
     assert not hasattr(found.value, "__notes__")
+    with pytest.raises(InvalidRequest, match=r"`window=rocky.Window\(...\)` .* together"):
+        opened.plan(window=rocky.Window(latest=True, missing=True))
+    with pytest.raises(NothingSelected, match=r"no run is recorded yet; `run\(\)` makes the first"):
+        opened.history(run="latest")
+    with pytest.raises(NothingSelected, match=r"`branch\(NAME\)\.create\(\)` makes one"):
+        opened.branch("b1").show()
+
+
+@pytest.mark.parametrize(
+    ("line", "call"),
+    [
+        ("`rocky run --model m --full-refresh` loads", "`run('m', full_refresh=True)` loads"),
+        ("`rocky run --branch fix`", "`branch('fix').workspace.run()`"),
+        ("`rocky history run-1` and `--no-reuse`", "`history(run='run-1')` and `reuse=False`"),
+        ("`rocky branch rebase b`", "`branch('b').rebase()`"),
+        ("`rocky compile --verify spark`", "`compile(verify=True)`"),
+        (
+            "`rocky state restore TABLE --from-tables -m WHY`",
+            "`restore_state(table=TABLE, message=WHY)`",
+        ),
+        ("name it with `--branch fix`", "name it with `branch='fix'`"),
+        ("`rocky --version`, `rocky.toml` and rocky run", None),
+    ],
+)
+def test_a_command_line_becomes_a_call(line, call):
+    assert (call or line) == in_python(line)
+
+
+def test_every_command_that_a_message_names_is_a_call_that_can_be_made():
+    root = Path(rocky.__file__).parent
+    named = {
+        re.sub(r"\{[^}]*\}", "x", each)
+        for room in ROOMS
+        for path in (root / room).rglob("*.py")
+        for each in re.findall("`(rocky [a-z][^`\n]*)`", path.read_text())
+    }
+    told = {each: in_python(f"`{each}`").strip("`") for each in named}
+
+    assert 40 < len(told)
+    left = {each for each, call in told.items() if call == each}
+    assert left <= UNTOLD, left - UNTOLD
+    for line, call in told.items():
+        if line not in left:
+            _bind(call)
+
+
+UNTOLD = {
+    "rocky branch",
+    "rocky imports",
+    "rocky run -o json",
+    "rocky plan -o json",
+}
+"""What people type and nobody calls."""
+
+
+def _bind(call: str) -> None:
+    """Raise TypeError unless a call fits the signature of what it calls."""
+    made = ast.parse(call, mode="eval").body
+    assert isinstance(made, ast.Call)
+    *owner, name = ast.unparse(made.func).split(".")
+    kind = rocky.Branch if owner and owner[-1].startswith("branch(") else rocky.Workspace
+    if "workspace" in owner:
+        kind = rocky.Workspace
+    function = getattr(rocky if owner == ["rocky"] else kind, name)
+    first = () if owner == ["rocky"] else (None,)
+    named = {each.arg: None for each in made.keywords if each.arg is not None}
+    signature(function).bind_partial(*first, *made.args, **named)
 
 
 ROOMS = ("operations", "replay", "pipelines", "branches", "run", "plan", "state", "evidence")

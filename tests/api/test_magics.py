@@ -61,7 +61,12 @@ def test_without_spark_a_cell_says_what_it_would_have(shell, shop):
     found = shell.cell("", "SELECT id, country FROM stg_orders")
 
     assert ["id", "country"] == [each.name for each in found.columns]
-    assert "<QueryReport: the query compiles: 2 columns of stg_orders>" == repr(found)
+    said = repr(found)
+    assert said.startswith("<QueryReport: the query compiles: 2 columns of stg_orders; no row was ")
+    assert "this notebook has no variable `spark`; set it to a session" in said
+    kept = shell.cell("orders", "SELECT id, country FROM stg_orders")
+    assert "nothing is kept as `orders`" in repr(kept)
+    assert "orders" not in shell.user_ns
 
 
 def test_a_project_is_named_by_a_line(shell, shop, tmp_path, monkeypatch):

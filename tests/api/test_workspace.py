@@ -248,12 +248,12 @@ def test_one_name_is_not_its_letters(shop):
         ),
         (lambda opened: opened.diff(fail_on="all"), "`fail_on` is `breaking` or `any`, not"),
         (lambda opened: opened.branch("b1").diff(to="main"), "`to` is `production` or `base`,"),
-        (lambda opened: opened.cost(by="day"), "`--by` is `model`, `tag` or `tag:NAME`, not `day`"),
+        (lambda opened: opened.cost(by="day"), "`by=` is `model`, `tag` or `tag:NAME`, not `day`"),
         (
             lambda opened: opened.branches(everything=True, promotions=True),
-            "`--all` is for branches",
+            "`everything=` is for branches",
         ),
-        (lambda opened: opened.replay(keep="here"), "`--keep` is for `--execute`"),
+        (lambda opened: opened.replay(keep="here"), "`keep=` is for `execute=`"),
     ],
 )
 def test_what_the_command_line_refuses_to_read_is_refused(ask, said, shop):

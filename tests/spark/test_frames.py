@@ -109,7 +109,7 @@ def test_what_is_not_there_is_said(shop):
         opened.table("things", run="nope")
     with pytest.raises(NothingSelected, match="`seen` is a view: it has no versions"):
         opened.table("seen", version=0)
-    with pytest.raises(InputNotBuilt, match="has not been built: `rocky run unbuilt` makes it"):
+    with pytest.raises(InputNotBuilt, match=r"has not been built: `run\('unbuilt'\)` makes it"):
         opened.table("unbuilt")
     with pytest.raises(InvalidRequest, match="by `version` or by `run`"):
         opened.table("things", version=0, run=first)

@@ -1,15 +1,14 @@
 """Arguments from Python: what callers may pass, and the same as requests have it.
 
-A message names options as the command line has them, because both ways in raise the same. Whoever
-calls from Python is told below it which arguments those are.
+A message names commands and options as the command line has them, because both ways in raise the
+same; whoever calls from Python is told the calls and arguments instead.
 """
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from inspect import isfunction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from rocky.errors import InvalidRequest, RockyError
 
@@ -56,11 +55,13 @@ def run_request(select: tuple[str, ...], options: RunOptions) -> "RunRequest":
 
 
 def _unknown_option(name: str) -> str:
-    from rocky.diagnostics.suggestion import suggestion  # noqa: PLC0415 - as above
+    from rocky.api.hints import argument_of  # noqa: PLC0415 - as above
+    from rocky.diagnostics.suggestion import suggestion  # noqa: PLC0415
 
     if name == "select":
         return "selectors are given one by one: `run('a', 'b')`"
-    otherwise = _OTHERWISE.get(name.replace("_", "-"))
+    option = name.replace("_", "-")
+    otherwise = argument_of(option) if argument_of(option) != f"{name}=" else None
     known = sorted(RunOptions.__annotations__)
     hint = f"it is `{otherwise}`" if otherwise else suggestion(name, known)
     return f"no option `{name}`; {hint or 'there are ' + ', '.join(known)}"
@@ -85,30 +86,8 @@ def path_of(given: Any) -> Any:
     return Path(given) if isinstance(given, str) else given
 
 
-_OPTION: Final = re.compile("`--([a-z-]+)")
-_WINDOW: Final = "window=rocky.Window(...)"
-_OTHERWISE: Final = {
-    "all": "everything=",
-    "as": "principal=",
-    "filter": "filters=",
-    "force-rebuild": "rebuild=",
-    "model": "models",
-    "no-cache": "cache=False",
-    "no-reuse": "reuse=False",
-    "target": "adapter=",
-    "var": "variables=",
-    **dict.fromkeys(("from", "to", "partition", "latest", "missing", "lookback"), _WINDOW),
-}
-"""Options that are called otherwise here."""
-
-
-def argument_of(option: str) -> str:
-    """What an option is called from Python."""
-    return _OTHERWISE.get(option) or f"{option.replace('-', '_')}="
-
-
 def name_arguments(kind: Kind) -> Kind:
-    """A class whose methods say, below an error that names options, which arguments those are."""
+    """A class whose methods raise errors that name calls and arguments, no commands and options."""
     for name, method in list(vars(kind).items()):
         if isfunction(method) and not name.startswith("_"):
             setattr(kind, name, _naming(method))
@@ -121,10 +100,22 @@ def _naming(method: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return method(*given, **named)
         except RockyError as error:
-            options = dict.fromkeys(_OPTION.findall(str(error)))
-            told = "; ".join(f"`--{each}` is `{argument_of(each)}`" for each in options)
-            if told:
-                error.add_note(f"from Python: {told}")
+            _speak_python(error)
             raise
 
     return call
+
+
+def _speak_python(error: RockyError) -> None:
+    """Have an error name calls and arguments instead of commands and options."""
+    # Only who is refused pays for it.
+    from rocky.api.hints import in_python  # noqa: PLC0415
+
+    said = str(error)
+    told = in_python(said)
+    if told == said:
+        return
+    if error.args[:1] == (said,):
+        error.args = (told, *error.args[1:])
+    else:
+        error.add_note(f"from Python: {told}")

@@ -6,6 +6,7 @@ that Rocky does not depend on it.
 
 import shlex
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -15,6 +16,10 @@ from rocky.operations.frame import QueryRequest, describe_query, query_frame
 
 CELL: Final = "cell"
 """What findings call the text of a cell."""
+_UNSET: Final = (
+    "no row was read: this notebook has no variable `spark`; set it to a session, such as"
+    " `SparkSession.builder.getOrCreate()`"
+)
 _USAGE: Final = "`%rocky_project PATH [--branch NAME]`"
 
 
@@ -69,7 +74,8 @@ class Magics:
     def rocky(self, line: str, cell: str) -> Any:
         """Check a cell and run it on the notebook's `spark`; a frame, which a name may keep.
 
-        `%%rocky NAME` keeps the frame as `NAME`. Without `spark` it is what is known of the query.
+        `%%rocky NAME` keeps the frame as `NAME`. Without `spark` it is what is known of the query,
+        and says so.
         Raises ErrorsFound for a query that does not compile.
         """
         name = line.strip()
@@ -79,7 +85,8 @@ class Magics:
         opened = open(self._path, branch=self._branch, spark=spark)
         request = QueryRequest(cell, name=CELL)
         if spark is None:
-            return describe_query(opened, request)
+            kept = f", and nothing is kept as `{name}`" if name else ""
+            return replace(describe_query(opened, request), note=f"{_UNSET}{kept}")
         found = query_frame(opened, request)
         if name:
             self._shell.user_ns[name] = found

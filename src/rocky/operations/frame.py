@@ -61,15 +61,20 @@ class QueryRequest(Request):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class QueryReport(Digested):
-    """A query that compiles: the columns it has, and the names of what it reads."""
+    """A query that compiles: the columns it has, and the names of what it reads.
+
+    `note` is why no more than that is known.
+    """
 
     columns: tuple[ShownColumn, ...]
     reads: tuple[str, ...]
+    note: str | None = None
 
     def digest(self) -> Digest:
         reads = f" of {', '.join(self.reads)}" if self.reads else ""
         rows = [(each.name, each.type, each.nullable) for each in self.columns]
         title = f"the query compiles: {counts(column=len(rows))}{reads}"
+        title += f"; {self.note}" if self.note is not None else ""
         return Digest(title, ("column", "type", "nullable"), rows, len(rows))
 
 
