@@ -9,7 +9,7 @@ import rocky
 from rocky.errors import ChangeRefused, NothingSelected
 from rocky.ledger import open_ledger
 from rocky.ledger.branches import load_branches
-from tests.branches.shops import BranchShop, Template
+from tests.branches.shops import BranchShop, Template, enter_shop
 
 pytestmark = pytest.mark.slow
 
@@ -230,3 +230,25 @@ def test_a_branch_of_another_state_file_is_not_overwritten(shop):
 
     assert mine == shop.contents("b1")
     assert [] == shop.findings("b1")
+
+
+def test_why_a_model_is_built_names_the_inputs_that_changed_and_no_other(tmp_path, monkeypatch):
+    enter_shop(tmp_path, monkeypatch)
+    shop = BranchShop(tmp_path)
+    shop.create()
+    shop.write(joined="SELECT e.id FROM stg_orders AS o JOIN events AS e ON e.id = o.id")
+    shop.commit("two inputs")
+    shop.do("run")
+    shop.do("branch", "create", "b1")
+    shop.write(stg_orders="SELECT id, country FROM raw.orders WHERE id > 1")
+
+    said = shop.rocky("run", "--branch", "b1").err
+    (line,) = (each for each in said.splitlines() if "built  joined" in each)
+    assert line.endswith("`stg_orders` changed")
+
+    shop.commit("fewer orders")
+    shop.do("branch", "promote", "b1")
+    shop.write(stg_orders="SELECT id, country FROM raw.orders WHERE id > 2")
+    said = shop.rocky("run").err
+    (line,) = (each for each in said.splitlines() if "built  joined" in each)
+    assert line.endswith("`stg_orders` changed")

@@ -1,6 +1,7 @@
 """A site of a project: what is in it, what never is, and where it may be written."""
 
 import json
+import re
 import os
 import resource
 from pathlib import Path
@@ -39,6 +40,8 @@ def test_every_table_is_there_with_who_reads_it(playground_site):
     )
     assert ["fct_orders"] == [names[place] for place in revenue["reads"]]
     assert "spark_catalog.marts.fct_revenue" == revenue["target"]
+    seeds = [each["target"] for each in index["tables"] if each["kind"] == "seed"]
+    assert all(each.count(".") == 2 for each in seeds)
     assert ["not_null:month"] == revenue["tests"]
     assert "shop" == index["project"]
     assert [] == index["findings"]
@@ -320,3 +323,10 @@ def test_no_script_makes_markup_or_code_of_a_text(path):
         "https:",
     ):
         assert word not in text.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_each_colour_is_said_once():
+    text = (ASSETS / "rocky.css").read_text()
+
+    named = re.findall(r"^\s*(--[a-z-]+):", text, re.MULTILINE)
+    assert 20 < len(named) == len(set(named))

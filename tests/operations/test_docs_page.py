@@ -95,6 +95,35 @@ def test_every_page_fits_its_window_in_light_and_dark(browser, site, width, dark
     assert [] == page.complaints()
 
 
+DRAWN = """(() => {
+  const canvas = document.querySelector('canvas');
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  const found = new Set();
+  for (let at = 0; at < data.length; at += 4) {
+    if (data[at + 3] === 255) found.add(`${data[at]} ${data[at + 1]} ${data[at + 2]}`);
+  }
+  return [...found];
+})()"""
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_a_theme_that_is_chosen_wins_and_the_graph_is_drawn_in_it(browser, site, dark):
+    page = visit(browser, site, dark=dark)
+    show(page, "graph")
+    page.wait("document.querySelector('canvas').width > 300")
+
+    for theme, ground, model in (
+        ("light", "rgb(246, 245, 241)", "43 90 160"),
+        ("dark", "rgb(18, 21, 24)", "134 180 245"),
+    ):
+        page.ask(
+            f"document.documentElement.dataset.theme = '{theme}';"
+            "document.dispatchEvent(new Event('rocky-theme')); true"
+        )
+        assert ground == page.ask("getComputedStyle(document.body).backgroundColor")
+        assert model in page.ask(DRAWN)
+
+
 CONTRAST = """(() => {
   const parts = (text) => text.match(/[\\d.]+/g).map(Number);
   const light = (rgb) => {

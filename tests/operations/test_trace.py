@@ -27,3 +27,17 @@ def test_a_trace_lays_a_run_out_in_time(workspace):
 def test_a_run_that_is_not_recorded_is_refused(workspace):
     with pytest.raises(NothingSelected, match="no run `run-1`"):
         trace(workspace, TraceRequest("run-1"))
+
+
+def test_a_notebook_shows_every_model_with_a_bar_and_what_did_not_start(workspace):
+    found = trace(workspace, TraceRequest(FIRST))
+    rows = found.digest().cells
+
+    names = [each.model_name for each in (*found.models, *found.not_started)]
+    assert names == [row[0].removesuffix(" *") for row in rows]
+    assert all({"█"} <= set(row[-1]) <= set("·░█") for row in rows[: len(found.models)])
+    assert 1 == len({len(row[-1]) for row in rows[: len(found.models)]})
+    assert all(name in found._repr_html_() for name in names)
+    later = [row[-1].index("█") for row in rows[: len(found.models)]]
+    assert sorted(later) == later
+    assert f"{FIRST}: Success, 2 models in 2.6 s; critical path: " in repr(found)

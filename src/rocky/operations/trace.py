@@ -5,12 +5,13 @@ From what was recorded of it alone, so a run that died traces too.
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from rocky.evidence.timeline import Bar, Timeline, longest, timeline_of
 from rocky.ledger import LATEST
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import ModelStatus, RunRecord, RunStatus
-from rocky.operations.digest import Digested
+from rocky.operations.digest import Digest, Digested, counts
 from rocky.operations.outcome_words import outcome_of
 from rocky.operations.report import hidden, same_fields
 from rocky.operations.run_lookup import locate_run
@@ -115,6 +116,46 @@ class TraceReport(Digested):
     models: tuple[TracedModel, ...]
     models_left_out: int
     not_started: tuple[UnstartedModel, ...]
+
+    def digest(self) -> Digest:
+        critical = ", ".join(each.model_name for each in self.critical_path)
+        title = (
+            f"{self.run_id}: {self.status.value}, {counts(model=len(self.timeline.bars))} in"
+            f" {_seconds(self.run_duration_ms)}"
+            + (f"; critical path: {critical}" if critical else "")
+        )
+        wall = max(self.run_duration_ms, 1)
+        rows = [
+            (
+                f"{each.model_name} *" if each.critical else each.model_name,
+                each.outcome,
+                _seconds(each.start_offset_ms),
+                _seconds(each.wait_ms),
+                _seconds(each.duration_ms),
+                _bar(each, wall),
+            )
+            for each in self.models
+        ]
+        rows += [(each.model_name, each.outcome, "", "", "", "") for each in self.not_started]
+        head = ("model (* critical)", "outcome", "began", "waited", "ran", "░ waited █ ran")
+        return Digest(title, head, rows, len(rows))
+
+
+_BAR: Final = 32
+"""A bar of a notebook has so many characters."""
+
+
+def _bar(model: TracedModel, wall: int) -> str:
+    """The run from left to right; a notebook drops spaces, so what is nothing is a dot."""
+    begun = model.start_offset_ms - (model.wait_ms or 0)
+    places = (each * _BAR // wall for each in (begun, model.start_offset_ms, model.end_offset_ms))
+    waits, starts, ends = (min(max(each, 0), _BAR - 1) for each in places)
+    ends = max(ends, starts + 1)
+    return "·" * waits + "░" * (starts - waits) + "█" * (ends - starts) + "·" * (_BAR - ends)
+
+
+def _seconds(milliseconds: int | None) -> str:
+    return "" if milliseconds is None else f"{milliseconds / 1000:.1f} s"
 
 
 def trace(workspace: Workspace, request: TraceRequest) -> TraceReport:

@@ -25,6 +25,7 @@ from rocky.operations.page.records import (
 )
 from rocky.operations.page.runs import PastRuns
 from rocky.project import ModelFile, SourceTable
+from rocky.project.collisions import target_of_seed
 from rocky.project.configuration.labels import shown_meta, shown_tags, shown_text
 from rocky.project.contracts import Contract
 from rocky.project.descriptions import Described, describe_declared, describe_model
@@ -133,7 +134,8 @@ class _Collector:
                 "tests": tuple(each.name for each in describe_tests(table, {})),
             }
         if isinstance(table, SeedTable):
-            return {"kind": "seed", "path": table.path}
+            target = target_of_seed(table, self._compilation.project.config)
+            return {"kind": "seed", "path": table.path, "target": target.full_name}
         return {"kind": source_kind(table), "path": table.file}
 
     def _reads(self, table: _Declared) -> tuple[int, ...]:

@@ -230,7 +230,7 @@ class ReuseDecider:
         why = ""
         if found is None:
             last = self._memory.last.get(step.name)
-            why = describe_change(last, made_from)
+            why = describe_change(last, made_from, self._memory.inputs_of(last))
             if cutoff is None or not self._rules.column_level or last is None:
                 return Decision(why)
             found = cutoff.find(step, made_from, last.execution, self._memory.entries)

@@ -108,6 +108,21 @@ class BuildHistory:
             return None
         return record.env_canonical_json
 
+    def inputs_of(self, last: RecordedExecution | None) -> Mapping[str, str | None]:
+        """What an execution read, by lower-case name, each with its identity.
+
+        A table that arrived, on a branch or by a promotion, read nothing there: what it is made of
+        is in the provenance that came along.
+        """
+        if last is None:
+            return {}
+        if last.execution.inputs or self.lookups is None:
+            return {each.name.lower(): each.identity for each in last.execution.inputs}
+        with self._lock:
+            record = self.lookups.provenance(last.run_id, last.execution.model_name)
+        reads = record.reads if record is not None else ()
+        return {each.name.lower(): each.identity for each in reads}
+
     def build_of(self, found: InputIndexEntry) -> ModelExecution | None:
         """The execution that made an indexed result, or one that took it over since."""
         last = self.last.get(found.model_name)
@@ -127,8 +142,10 @@ GENERATED: Final = "source:"
 """What the name of a pipeline's source begins with, so that no model can be called so."""
 
 
-def describe_change(last: RecordedExecution | None, made_from: MadeFrom) -> str:
-    """Why no recorded result fits what a model is made from now."""
+def describe_change(
+    last: RecordedExecution | None, made_from: MadeFrom, before: Mapping[str, str | None]
+) -> str:
+    """Why no recorded result fits what a model is made from now; `before` are its inputs then."""
     if last is None:
         return NEVER_BUILT
     execution = last.execution
@@ -136,20 +153,15 @@ def describe_change(last: RecordedExecution | None, made_from: MadeFrom) -> str:
         return f"`{last.run_id}` did not build it"
     if execution.skip_hash != made_from.fingerprints.skip_hash:
         return "its logic or settings changed"
-    changed = _changed_inputs(execution, made_from)
-    if changed:
-        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
-        return f"`{changed[0].removeprefix(GENERATED)}` changed{more}"
-    return "no earlier build can be reused"
-
-
-def _changed_inputs(execution: ModelExecution, made_from: MadeFrom) -> list[str]:
-    before = {each.name.lower(): each.identity for each in execution.inputs}
-    return [
+    changed = [
         each.name
         for each in made_from.inputs
         if before.get(each.name.lower()) != each.record.identity
     ]
+    if changed:
+        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+        return f"`{changed[0].removeprefix(GENERATED)}` changed{more}"
+    return "no earlier build can be reused"
 
 
 _UNFINISHED: Final = frozenset(

@@ -293,8 +293,16 @@
 
     palette() {
       if (!this.colours) {
-        const style = getComputedStyle(document.documentElement);
-        this.colours = new Map(COLOURS.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
+        // A canvas knows no variables, and only a property that is used says which of two colours it is.
+        const probe = document.body.appendChild(document.createElement("span"));
+        const style = getComputedStyle(probe);
+        this.colours = new Map(
+          COLOURS.map((name) => {
+            probe.style.color = `var(--${name})`;
+            return [name, style.color];
+          }),
+        );
+        probe.remove();
       }
       return (name) => this.colours.get(name);
     }
