@@ -1,8 +1,8 @@
 """A site of a project: what is in it, what never is, and where it may be written."""
 
 import json
-import re
 import os
+import re
 import resource
 from pathlib import Path
 
