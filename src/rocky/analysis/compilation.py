@@ -19,7 +19,7 @@ from rocky.diagnostics.diagnostic import Span
 from rocky.language.datatypes.text import decode_type
 from rocky.language.datatypes.types import StructField
 from rocky.language.ir import INFLUENCE_ROLES, LINEAGE_KINDS, Edge, Influence, ModelIr, OutputColumn
-from rocky.project import Project
+from rocky.project import ModelFile, Project
 
 Place = Callable[[Span], Span]
 """From a span of a model's SQL to one of its file."""
@@ -131,18 +131,17 @@ def _unpack_column(
     return OutputColumn(name, decode_type(kind), nullable, edges, named, span)
 
 
-def unpack_findings(record: Record, path: str, model: str, place: Place) -> list[Diagnostic]:
+def unpack_findings(record: Record, model: ModelFile) -> list[Diagnostic]:
     """The findings of a record as diagnostics in the model's file."""
     if not record.findings:
         return []
-    return [
-        _unpack_diagnostic(packed, path, model, place)
-        for packed in _FINDINGS.decode(record.findings)
-    ]
+    return [_unpack_diagnostic(packed, model) for packed in _FINDINGS.decode(record.findings)]
 
 
-def _unpack_diagnostic(packed: tuple[Any, ...], path: str, model: str, place: Place) -> Diagnostic:
+def _unpack_diagnostic(packed: tuple[Any, ...], model: ModelFile) -> Diagnostic:
     code, message, own_path, span, severity, condition, labels, help_text = packed
+    path, place = model.path, model.place_in_file
+    inside = () if own_path or span is None else model.labels_in_macros(Span(*span))
     return Diagnostic(
         Code(code),
         message,
@@ -150,9 +149,12 @@ def _unpack_diagnostic(packed: tuple[Any, ...], path: str, model: str, place: Pl
         own_path or path,
         Severity(severity),
         condition,
-        tuple(_unpack_label(label, path if own_path else None, place) for label in labels),
+        (
+            *inside,
+            *(_unpack_label(label, path if own_path else None, place) for label in labels),
+        ),
         help_text,
-        model=model,
+        model=model.name,
     )
 
 

@@ -175,7 +175,7 @@ def _binding_findings(
     for key, model in project.models.items():
         record = outcome.records.get(key)
         if record is not None and record.findings:
-            for found in unpack_findings(record, model.path, model.name, model.place_in_file):
+            for found in unpack_findings(record, model):
                 yield place_origins(found, project, models)
 
 

@@ -67,6 +67,11 @@ class Code(StrEnum):
     VALUE_REFUSED = "E046"
     CODE_RAISED = "E047"
     SEED_VALUE = "E048"
+    UNUSABLE_MACRO = "E060"
+    UNKNOWN_MACRO = "E061"
+    MACRO_ARGUMENT = "E062"
+    MACRO_RECURSION = "E063"
+    MACRO_CAPTURE = "E064"
     IMPLICIT_JOIN_CAST = "W001"
     TIME_RANGE_HALF = "W003"
     CONTRACT_COLUMN_ABSENT = "W010"
@@ -288,6 +293,21 @@ REGISTRY: tuple[CodeInfo, ...] = (
     ),
     CodeInfo(
         Code.SEED_VALUE, "seed-value", "a cell of a seed that is not a value of its column's type"
+    ),
+    CodeInfo(
+        Code.UNUSABLE_MACRO, "unusable-macro", "a macro that is not declared as one should be"
+    ),
+    CodeInfo(Code.UNKNOWN_MACRO, "unknown-macro", "a call of a macro that does not exist"),
+    CodeInfo(
+        Code.MACRO_ARGUMENT,
+        "macro-argument",
+        "a call of a macro with arguments that it does not take"
+    ),
+    CodeInfo(Code.MACRO_RECURSION, "macro-recursion", "macros that call each other in a circle"),
+    CodeInfo(
+        Code.MACRO_CAPTURE,
+        "macro-capture",
+        "a name that would mean something else inside a macro than outside of it"
     ),
     _lint(Code.IMPLICIT_JOIN_CAST, "implicit-join-cast", "join keys that are comparable only through an unsafe cast"),
     _lint(Code.TIME_RANGE_HALF, "time-range-half", "only one end of the interval is used"),

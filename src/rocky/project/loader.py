@@ -37,6 +37,8 @@ from rocky.project.configuration.model import NO_DEFAULTS, FolderDefaults, merge
 from rocky.project.contracts import load_contracts
 from rocky.project.files import Folder, Report, child_path, read_text, scan_folders
 from rocky.project.imports import add_imported, check_imports_block, load_imports
+from rocky.project.macros import FOLDER as MACROS
+from rocky.project.macros import load_macros
 from rocky.project.model_files import LoadContext, load_model
 from rocky.project.models import Inherited, ModelFile, inherit
 from rocky.project.project import Project, ProjectTexts
@@ -225,7 +227,10 @@ def load_project(
     report = diagnostics.append
     document, digest = _read_config_file(folder, config_path, env, report)
     settings = _read_settings(document, report)
-    loading = LoadContext(folder, env, diagnostics, variables=variables)
+    macros = load_macros(folder, variables, report)
+    loading = LoadContext(
+        folder, env, diagnostics, variables=variables, used=macros.variables, macros=macros
+    )
     found = _load_models(loading, settings, remember=remember)
     for pattern in found.unmatched:
         if settings.pipeline and not pattern.at:
@@ -258,6 +263,7 @@ def load_project(
         digest,
         frozenset(loading.used),
         imports,
+        macros=macros.files,
     )
 
 
@@ -358,6 +364,8 @@ def _load_models(loading: LoadContext, config: Config, *, remember: bool) -> Mod
     loader = FolderLoader(loading, patterns, memory)
     for path in folders_to_walk(patterns):
         for folder in scan_folders(loading.root, path, loading.report, stamps=remember):
+            if folder.path == MACROS or folder.path.startswith(f"{MACROS}/"):
+                continue
             loader.load_folder(folder)
     found = loader.found
     found.models.sort(key=lambda model: model.path)

@@ -6,7 +6,7 @@ two small reads, two hashes and one record.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, time
 from typing import Any
 
@@ -15,9 +15,11 @@ from blake3 import blake3
 from rocky.canonical import ascii_json
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.diagnostic import Span
+from rocky.language.macros.calls import has_calls
 from rocky.project.configuration.model import ModelSettings
 from rocky.project.configuration.strategies import Snapshot
 from rocky.project.files import Stamp, read_text
+from rocky.project.macros import Macros, diagnose_fault, fault_span
 from rocky.project.model_text import (
     FrontMatter,
     Variable,
@@ -35,7 +37,8 @@ from rocky.project.toml.documents import Document, Problem, Problems, digest_dat
 class LoadContext:
     """A load in progress: where from, and what was found so far.
 
-    `variables` are the values of `@var(name)`, `used` the names that models ask for.
+    `variables` are the values of `@var(name)`, `used` the names that models ask for; `macros` are
+    the project's.
     """
 
     root: str
@@ -44,6 +47,7 @@ class LoadContext:
     blocked: set[str] = field(default_factory=set)
     variables: Mapping[str, str] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
+    macros: Macros = field(default_factory=Macros)
 
     def report(self, diagnostic: Diagnostic) -> None:
         self.diagnostics.append(diagnostic)
@@ -80,9 +84,10 @@ def load_model(
         loading.report(_bad_file_name(path))
     hashes = (blake3(data).digest(), digest)
     model = ModelFile.loaded(path, text, sql_offset, settings, place, base, hashes)
-    varied = not python and has_variables(text)
+    varied = not python and (has_variables(text) or has_calls(text))
     if varied:
         _fill(model, loading)
+        _expand(model, loading)
     usable = stem.lower() not in loading.blocked
     if python and usable and not check_python_model(path, text, settings, document, loading.report):
         loading.blocked.add(stem.lower())
@@ -95,8 +100,28 @@ def load_model(
     return model
 
 
+def _expand(model: ModelFile, loading: LoadContext) -> None:
+    """Expand the macros that a model calls; where that cannot be, it is reported and blocked."""
+    if model.key in loading.blocked:
+        return
+    found = loading.macros.expand(model.sql)
+    if found is None:
+        return
+    if isinstance(found, list):
+        for fault in found:
+            place = model.place_in_file(fault_span(fault))
+            told = replace(diagnose_fault(fault), path=model.path, span=place, model=model.name)
+            loading.report(told)
+        loading.blocked.add(model.key)
+        return
+    model.expanded = found
+    model.settings_hash = blake3(model.settings_hash + found.text.encode()).digest()
+
+
 def _fill(model: ModelFile, loading: LoadContext) -> None:
     """Fill in a model's variables; without all of their values it is reported and blocked."""
+    if not has_variables(model.sql):
+        return
     found, missing = fill_variables(model.sql, loading.variables)
     asked = [each.name for each in find_variables(model.sql) if each.name]
     loading.used.update(asked)

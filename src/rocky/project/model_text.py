@@ -56,6 +56,18 @@ class Variable(NamedTuple):
     span: Span
 
 
+def blank_comments(sql: str) -> tuple[str, list[Span]]:
+    """The text with white space in the place of every comment but hints, and where those were."""
+    found = [
+        Span(*each.span())
+        for each in _COMMENT_OR_QUOTED.finditer(sql)
+        if each["comment"] is not None and not each["comment"].startswith("/*+")
+    ]
+    for start, end in found:
+        sql = sql[:start] + re.sub(r"[^\n]", " ", sql[start:end]) + sql[end:]
+    return sql, found
+
+
 def has_variables(sql: str) -> bool:
     """Whether a text may use a variable: a cheap answer for the many that do not."""
     return "@" in sql and _MARK.search(sql) is not None

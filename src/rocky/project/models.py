@@ -1,7 +1,8 @@
 """Models on disk: one `.sql` or `.py` file each, with an optional sidecar or front matter.
 
 `sql` is what the compiler reads: it starts after front matter and has values in place of
-`@var(...)`, so `place_in_file` leads from a span in it to one in the file. A model remembered from
+`@var(...)` and macros in place of their calls, so `place_in_file` leads from a span in it to one in
+the file. A model remembered from
 an earlier load has neither text nor settings until someone asks: most of a large project nobody
 does. Settings of its own win over what it takes from its folder and its pipeline.
 """
@@ -14,8 +15,9 @@ from typing import Any, Final, NamedTuple
 from blake3 import blake3
 
 from rocky.diagnostics import Code
-from rocky.diagnostics.diagnostic import SourceText, Span
+from rocky.diagnostics.diagnostic import Label, SourceText, Span
 from rocky.diagnostics.suppression import is_marked
+from rocky.language.macros.expansion import Expansion
 from rocky.language.replacements import Replaced
 from rocky.project.configuration.config import ModelPattern
 from rocky.project.configuration.model import (
@@ -169,6 +171,7 @@ class ModelFile:
         "_settings",
         "_text",
         "depends_on",
+        "expanded",
         "filled",
         "imports",
         "marked",
@@ -203,6 +206,7 @@ class ModelFile:
         self.text_hash, self.settings_hash = hashes
         self.depends_on: tuple[str, ...] = ()
         self.filled: Replaced | None = None
+        self.expanded: Expansion | None = None
         self.marked = False
         self.modules = b""
         self.imports: Imports = NO_IMPORTS
@@ -277,7 +281,12 @@ class ModelFile:
 
     @property
     def sql(self) -> str:
-        """The query: the file without its front matter, values in place of its variables."""
+        """The query: the file without its front matter, values in place of its variables.
+
+        Calls of macros are expanded.
+        """
+        if self.expanded is not None:
+            return self.expanded.text
         if self.filled is not None:
             return self.filled.text
         return self.text[self.sql_offset :] if self.sql_offset else self.text
@@ -332,8 +341,21 @@ class ModelFile:
     def lints(self) -> Mapping[Code, Level]:
         return self.settings.lints
 
+    @property
+    def guards(self) -> Mapping[int, int]:
+        """Names in `sql` that must not mean what Spark would take them for, by their offsets."""
+        return self.expanded.guards if self.expanded is not None else {}
+
+    def labels_in_macros(self, span: Span | None) -> tuple[Label, ...]:
+        """Where a span of `sql` was written, if that is in macros; `place_in_file` is the call."""
+        if self.expanded is None or span is None:
+            return ()
+        return self.expanded.labels(span)
+
     def place_in_file(self, span: Span) -> Span:
-        """A span of `sql` as a span of the file."""
+        """A span of `sql` as a span of the file; within a call of a macro, that call."""
+        if self.expanded is not None:
+            span = self.expanded.written(span)
         if self.filled is not None:
             span = self.filled.written(span)
         return Span(span.start + self.sql_offset, span.end + self.sql_offset)

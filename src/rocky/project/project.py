@@ -23,6 +23,7 @@ from rocky.project.configuration.paths import BRANCH_PREFIX
 from rocky.project.contracts import Contract
 from rocky.project.files import show_text
 from rocky.project.imports import ImportedTable, LoadedImport
+from rocky.project.macros import MacroFile
 from rocky.project.models import ModelFile
 from rocky.project.seeds import SeedTable
 from rocky.project.sources import SourceTable
@@ -61,7 +62,7 @@ class BranchRef(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A project on disk. Models, sources, seeds and contracts are keyed by lower-case name.
+    """A project on disk. Models, sources, seeds, contracts, macros are keyed by lower-case name.
 
     `variables` are the names that `@var(...)` asks for in any model. The tables of `imports` are
     among the sources. With a `branch`, the warehouses are that branch's.
@@ -81,6 +82,7 @@ class Project:
     variables: frozenset[str] = frozenset()
     imports: Mapping[str, LoadedImport] = field(default_factory=dict)
     branch: BranchRef | None = None
+    macros: Mapping[str, MacroFile] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """Where it is and how much it has: all of it would fill a screen, settings included."""

@@ -113,6 +113,7 @@ def select_star(model: ModelFile, ir: ModelIr, readers: Sequence[str]) -> Iterat
         model.place_in_file(ir.stars[-1]),
         model.path,
         severity_of(Code.SELECT_STAR),
+        labels=model.labels_in_macros(ir.stars[-1]),
         help=_advice(ir),
         model=model.name,
     )

@@ -21,7 +21,6 @@ from rocky.language.binder.clauses.subqueries import SUBQUERIES
 from rocky.language.binder.expr import Column, TooManyColumns
 from rocky.language.binder.expressions.casts import CASTS
 from rocky.language.binder.expressions.columns import (
-    bind_bracket,
     bind_column,
     bind_dot,
     bind_identifier,
@@ -32,10 +31,12 @@ from rocky.language.binder.expressions.functions import FUNCTIONS
 from rocky.language.binder.expressions.literals import LITERALS
 from rocky.language.binder.expressions.modifiers import MODIFIERS
 from rocky.language.binder.expressions.operators import OPERATORS
+from rocky.language.binder.expressions.subscripts import bind_bracket
 from rocky.language.binder.expressions.windows import WINDOWS
 from rocky.language.binder.scopes import (
     EMPTY_RELATION,
     EXPRESSIONS,
+    NO_GUARDS,
     QUERIES,
     Binding,
     Relation,
@@ -103,23 +104,26 @@ class BoundQuery:
     binding: Binding | None = None
 
 
-def bind_text(text: str, tables: Tables) -> BoundQuery:
-    """Parse and bind a query; a text too deep for the stack is tried again on a larger one."""
+def bind_text(text: str, tables: Tables, guards: Mapping[int, int] = NO_GUARDS) -> BoundQuery:
+    """Parse and bind a query; a text too deep for the stack is tried again on a larger one.
+
+    `guards` are names by their offsets, with what each must not mean.
+    """
     try:
-        return _bind_text(text, tables)
+        return _bind_text(text, tables, guards)
     except RecursionError:
         pass
     try:
-        return with_deep_stack(lambda: _bind_text(text, tables))
+        return with_deep_stack(lambda: _bind_text(text, tables, guards))
     except NestedTooDeeply:
         return _failed(SyntaxProblem("the query is nested too deeply", Span(0, len(text))))
 
 
-def _bind_text(text: str, tables: Tables) -> BoundQuery:
+def _bind_text(text: str, tables: Tables, guards: Mapping[int, int]) -> BoundQuery:
     parsed = parse_query(text)
     if isinstance(parsed, SyntaxProblem):
         return _failed(parsed)
-    binding = Binding(text, parsed.tokens, tables)
+    binding = Binding(text, parsed.tokens, tables, guards)
     tree = parsed.tree
     if not isinstance(tree, exp.Query | exp.Values | exp.Table | exp.Subquery):
         binding.error(

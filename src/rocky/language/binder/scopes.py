@@ -6,9 +6,9 @@ mutable thing here: findings, tables read, why two runs may differ. Rules bind t
 through `bind_expression` and `bind_query`, so that families need not know each other.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 from sqlglot import exp
 from sqlglot.tokens import Token
@@ -31,6 +31,7 @@ INFLUENCE_FILTER = "filter"
 INFLUENCE_JOIN = "join"
 INFLUENCE_GROUP = "group"
 INFLUENCE_ORDER = "order"
+NO_GUARDS: Final[Mapping[int, int]] = {}
 
 
 class Binding:
@@ -43,6 +44,7 @@ class Binding:
         "alias_places",
         "chances",
         "diagnostics",
+        "guards",
         "has_windows",
         "influences",
         "missing",
@@ -57,8 +59,16 @@ class Binding:
         "volatile",
     )
 
-    def __init__(self, text: str, tokens: Sequence[Token], tables: Tables) -> None:
+    def __init__(
+        self,
+        text: str,
+        tokens: Sequence[Token],
+        tables: Tables,
+        guards: Mapping[int, int] = NO_GUARDS,
+    ) -> None:
         self.text = text
+        # Names by their offsets, and what each must not mean; most texts have none.
+        self.guards = guards
         # Whether a time window may be in it at all; most texts have none.
         self.has_windows = "window" in text.lower()
         self.tokens = tokens

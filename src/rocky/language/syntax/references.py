@@ -186,7 +186,7 @@ def _table_edits(item: FromItem, view: str, parsed: ParsedQuery, *, named: bool)
         start, end = span
     alias = f" AS {quote_name(item.written)}" if named and not item.aliased else ""
     tokens = parsed.tokens
-    at = _first_after(tokens, end)
+    at = first_after(tokens, end)
     before = _last_before(tokens, start)
     edits = []
     if before is not None and parsed.text[before.start : before.end + 1].upper() == "TABLE":
@@ -195,11 +195,11 @@ def _table_edits(item: FromItem, view: str, parsed: ParsedQuery, *, named: bool)
     if item.node.args.get("sample") is None:
         return [*edits, _Edit(start, end, quote_name(view) + alias)]
     # Spark wants the alias after the sample.
-    close = _sample_end(tokens, at)
+    close = sample_end(tokens, at)
     return [*edits, _Edit(start, end, quote_name(view)), _Edit(close, close, alias)]
 
 
-def _sample_end(tokens: Sequence[Token], at: int) -> int:
+def sample_end(tokens: Sequence[Token], at: int) -> int:
     """Where `TABLESAMPLE (...) REPEATABLE (...)` ends."""
     end = -1
     while at < len(tokens):
@@ -221,7 +221,8 @@ def _sample_end(tokens: Sequence[Token], at: int) -> int:
     return end
 
 
-def _first_after(tokens: Sequence[Token], offset: int) -> int:
+def first_after(tokens: Sequence[Token], offset: int) -> int:
+    """The index of the first token from an offset on."""
     return next((i for i, token in enumerate(tokens) if token.start >= offset), len(tokens))
 
 

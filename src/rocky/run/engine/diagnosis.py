@@ -54,7 +54,9 @@ class Diagnostician:
         if found is None:
             return self._in_source(failure)
         told = self._project.models[(found.model or model.name).lower()]
-        piece = None if told.is_python or found.span is None else told.text[slice(*found.span)]
+        # Of a macro's text only the call is seen here, which need not name what it reads.
+        opaque = told.is_python or found.span is None or bool(found.labels)
+        piece = None if opaque else told.text[slice(*found.span or (0, 0))]
         return self._told(failure, found, reads_of(self._compilation, told), piece)
 
     def in_seed(self, seed: SeedTable, failure: StepFailure) -> StepFailure:

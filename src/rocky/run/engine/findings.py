@@ -6,6 +6,7 @@ did (a full disk, a lost connection) has neither. Where Spark knows no place, th
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -54,7 +55,9 @@ def diagnose_failure(
         return None
     place = locate_place(failure.query, origins) if failure.query is not None else None
     if place is not None:
-        return _finding(failure, place[0], place[1])
+        told, span = place
+        found = _finding(failure, told, told.place_in_file(span))
+        return replace(found, labels=told.labels_in_macros(span))
     return _finding(failure, model, *_place_in_code(model, failure.code, root))
 
 

@@ -26,7 +26,7 @@ class QueryOrigin:
     bound: Replaced
 
     def locate(self, place: QueryPlace) -> Span | None:
-        """A place in what Spark ran as a span of the model's file; None if it ran another query."""
+        """A place in what Spark ran as a span of the model's SQL; None if it ran another query."""
         span = Span(place.start, place.end)
         if place.sql is None:
             if self.bound.text[span.start : span.end] != place.fragment:
@@ -38,13 +38,13 @@ class QueryOrigin:
             span = filled.written(span)
         span = self.bound.written(span)
         before = find_filled(self.model.sql, self.sql)
-        return None if before is None else self.model.place_in_file(before.written(span))
+        return None if before is None else before.written(span)
 
 
 def locate_place(
     place: QueryPlace, origins: Iterable[QueryOrigin]
 ) -> tuple[ModelFile, Span] | None:
-    """The model and the span of its file that a place is in; the first that it can be."""
+    """The model and the span of its SQL that a place is in; the first that it can be."""
     for each in origins:
         span = each.locate(place)
         if span is not None:

@@ -1,4 +1,4 @@
-"""Column references: names, dots, subscripts, and what else a bare word can mean.
+"""Column references: names, dots, and what else a bare word can mean.
 
 The order is Spark's: the relation in scope, then an alias of the same select list, then the outer
 query, then a function that needs no parentheses.
@@ -10,10 +10,17 @@ from sqlglot import exp
 
 from rocky.diagnostics import Code
 from rocky.diagnostics.suggestion import closest
-from rocky.language.binder.expr import HAS_LATERAL_ALIAS, HAS_OUTER, Column, Expr, derived, unknown
+from rocky.language.binder.expr import HAS_LATERAL_ALIAS, HAS_OUTER, Column, Expr, unknown
 from rocky.language.binder.expressions.correlation import is_aggregated, not_grouped
 from rocky.language.binder.expressions.fields import bind_field, bind_fields, has_path, word_of
-from rocky.language.binder.scopes import FROM_CLAUSE, Scope, bind_expression, suppress_findings
+from rocky.language.binder.expressions.guards import (
+    NOT_INNERMOST,
+    NOT_OUTER,
+    found_inside,
+    found_outside,
+    guard_of,
+)
+from rocky.language.binder.scopes import FROM_CLAUSE, Scope, bind_expression
 from rocky.language.datatypes import types as t
 
 # Functions Spark accepts without parentheses, after no column of that name was found.
@@ -44,6 +51,7 @@ def bind_column(node: exp.Column, scope: Scope) -> Expr:
         if (
             found is not None
             and len(found) == 1
+            and not scope.binding.guards
             and scope.lambdas is None
             and scope.nulled is None
             and not found[0].hidden
@@ -52,7 +60,8 @@ def bind_column(node: exp.Column, scope: Scope) -> Expr:
         return resolve_name([this], (key,), node, scope)
     if args.get("db") is None and scope.lambdas is None and scope.nulled is None:
         found = scope.relation.index().get(args["this"].name.lower())
-        if found is not None and len(found) == 1 and scope.fallback is None:
+        plain = scope.fallback is None and not scope.binding.guards
+        if found is not None and len(found) == 1 and plain:
             qualifier = found[0].qualifier
             if qualifier and qualifier[-1] == table.args["this"].lower():
                 scope.binding.name_alias(table)
@@ -74,6 +83,8 @@ def resolve_name(
     found = _find(parts, scope)
     if found is None:
         return _lookup_elsewhere(identifiers, parts, node, scope)
+    if scope.binding.guards and guard_of(identifiers[0], scope) & NOT_INNERMOST:
+        return found_inside(parts, node, scope)
     columns, used = found
     if len(columns) > 1:
         return _ambiguous(parts, columns, node, scope)
@@ -106,6 +117,8 @@ def _lookup_elsewhere(
     if scope.aliases is not None:
         alias = scope.aliases.get(parts[0])
         if alias is not None:
+            if scope.binding.guards and guard_of(identifiers[0], scope) & NOT_INNERMOST:
+                return found_inside(parts, node, scope)
             if len(alias) > 1:
                 return scope.binding.error(
                     Code.AMBIGUOUS_COLUMN,
@@ -165,6 +178,8 @@ def _find_outer(
             # Spark looks one query out, not further.
             return None
         if found is not None:
+            if scope.binding.guards and guard_of(identifiers[0], scope) & NOT_OUTER:
+                return found_outside(parts, node, scope)
             columns, used = found
             if len(columns) > 1:
                 return _ambiguous(parts, columns, node, scope)
@@ -278,117 +293,3 @@ def bind_lone_star(node: exp.Expr, scope: Scope) -> Expr:
 def bind_identifier(node: exp.Identifier, scope: Scope) -> Expr:
     """A bare word inside a lambda: its parameter, or a column of the query around it."""
     return resolve_name([node], (node.args["this"].lower(),), node, scope)
-
-
-_SUBSCRIPTABLE = frozenset({"array", "map", "struct", "variant", "unknown"})
-
-
-def bind_bracket(node: exp.Bracket, scope: Scope) -> Expr:
-    """`value[key]` on arrays, maps, structs and variants."""
-    base = bind_expression(node.args["this"], scope)
-    if (
-        scope.clause == "order"
-        and scope.fallback is not None
-        and base.type.kind not in _SUBSCRIPTABLE
-    ):
-        # In ORDER BY a select item of that name hides a column only if it fits.
-        second = Scope(scope.binding, scope.fallback, scope.parent, scope.ctes, scope.clause)
-        if (
-            isinstance(node.args["this"], exp.Column)
-            and scope.fallback.find((node.args["this"].name.lower(),))[0]
-        ):
-            base = bind_expression(node.args["this"], second)
-    keys = [bind_expression(key, scope) for key in node.args["expressions"]]
-    parts = constructor_parts(node.args["this"], scope)
-    for key in keys:
-        base = _subscript(base, key, node, scope, parts)
-        parts = None
-    return base
-
-
-def constructor_parts(node: Any, scope: Scope) -> list[bool] | None:
-    """The nullability of each element when a value is written as `array(...)`, else None."""
-    while node.__class__ is exp.Paren:
-        node = node.args["this"]
-    if node.__class__ is not exp.Array:
-        return None
-    with suppress_findings(scope.binding):
-        return [bind_expression(each, scope).nullable for each in node.args["expressions"]]
-
-
-def element_nullable(
-    array: t.ArrayType, key: Expr, parts: list[bool] | None, *, first: int, safe: bool = False
-) -> bool:
-    """Whether an element may be null: by its place in a constructor, else by what Spark assumes.
-
-    `first` is the index of the first element: 0 for `[...]`, 1 for `element_at`. `safe` is for
-    functions that give null for an index out of range.
-    """
-    if not key.foldable or key.nullable:
-        return safe or array.contains_null
-    if parts is None:
-        return True
-    if not isinstance(key.value, int):
-        return any(parts)
-    at = key.value - first if key.value >= 0 else len(parts) + key.value
-    return parts[at] if 0 <= at < len(parts) else safe
-
-
-def _subscript(
-    base: Expr, key: Expr, node: exp.Bracket, scope: Scope, parts: list[bool] | None
-) -> Expr:
-    kind = base.type
-    if kind is t.UNKNOWN or key.type is t.UNKNOWN:
-        return unknown([base, key])
-    if isinstance(kind, t.ArrayType):
-        if key.type.kind not in t.INTEGRAL_KINDS and key.type is not t.NULL:
-            if isinstance(kind.element, t.StructType) and isinstance(key.value, str):
-                return bind_field(base, key.value, node, scope)
-            return _bad_index(base, key, node, scope)
-        nullable = element_nullable(kind, key, parts, first=0)
-        return derived(kind.element, nullable or base.nullable, [base, key])
-    if isinstance(kind, t.MapType):
-        return _map_value(base, kind, key, node, scope)
-    if isinstance(kind, t.StructType) and isinstance(key.value, str):
-        return bind_field(base, key.value, node, scope)
-    return scope.binding.error(
-        Code.TYPE_ERROR,
-        f"a value of type `{kind}` has no elements to take",
-        node,
-        "INVALID_EXTRACT_BASE_FIELD_TYPE",
-        help="`[...]` works on arrays, maps and structs",
-    )
-
-
-def _map_value(base: Expr, kind: t.MapType, key: Expr, node: exp.Bracket, scope: Scope) -> Expr:
-    if key.type is not kind.key and not _fits_key(key.type, kind.key):
-        return scope.binding.error(
-            Code.TYPE_ERROR,
-            f"the map's keys are `{kind.key}`, not `{key.type}`",
-            node,
-            "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE",
-            help=f"cast the key to `{kind.key}`",
-        )
-    return derived(kind.value, True, [base, key])
-
-
-def _fits_key(given: t.DataType, wanted: t.DataType) -> bool:
-    if wanted is t.NULL:
-        return given is t.NULL
-    if given is t.NULL or (given.kind in t.STRING_KINDS and wanted.kind in t.STRING_KINDS):
-        return True
-    if given.kind in t.NUMERIC_KINDS and wanted.kind in t.NUMERIC_KINDS:
-        return True
-    if wanted.kind in t.STRING_KINDS or given.kind in t.STRING_KINDS:
-        return given.kind not in ("array", "map", "struct")
-    return given.kind == wanted.kind
-
-
-def _bad_index(base: Expr, key: Expr, node: exp.Bracket, scope: Scope) -> Expr:
-    return scope.binding.error(
-        Code.TYPE_ERROR,
-        f"an element of `{base.type}` is taken by an integer, not by `{key.type}`",
-        node,
-        "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE",
-        help="cast the index to `int`",
-    )

@@ -36,11 +36,7 @@ from rocky.language.binder.expressions.calls import (
     function_name,
     report_refusal,
 )
-from rocky.language.binder.expressions.columns import (
-    constructor_parts,
-    element_nullable,
-    resolve_name,
-)
+from rocky.language.binder.expressions.columns import resolve_name
 from rocky.language.binder.expressions.correlation import (
     belongs_to_having,
     misplaced_outer_aggregate,
@@ -54,6 +50,7 @@ from rocky.language.binder.expressions.determinism import (
 from rocky.language.binder.expressions.grouping_calls import GROUPING_CALLS, check_grouping_call
 from rocky.language.binder.expressions.identifiers import named_parts
 from rocky.language.binder.expressions.percentages import check_percentages
+from rocky.language.binder.expressions.subscripts import constructor_parts, element_nullable
 from rocky.language.binder.scopes import Scope, bind_expression
 from rocky.language.binder.shapes import TIME_WINDOWS
 from rocky.language.datatypes import types as t

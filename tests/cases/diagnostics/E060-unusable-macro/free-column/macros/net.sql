@@ -1,0 +1,3 @@
+CREATE MACRO net(gross EXPRESSION)
+-- expect: E060
+RETURN @gross - discount

@@ -1,0 +1,2 @@
+-- expect: E060
+SELECT 1

@@ -1,0 +1,2 @@
+-- expect: E060
+CREATE MACRO no_kind(amount DOUBLE) RETURN @amount

@@ -1,0 +1,1 @@
+CREATE MACRO in_thousands(amount EXPRESSION) RETURN @amount / 1000

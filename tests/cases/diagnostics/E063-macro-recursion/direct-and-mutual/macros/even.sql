@@ -1,0 +1,2 @@
+CREATE MACRO even(value EXPRESSION)
+RETURN @odd(@value - 1)

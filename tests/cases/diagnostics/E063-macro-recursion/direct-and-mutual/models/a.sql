@@ -1,0 +1,1 @@
+SELECT @clean(status) AS a, @odd(quantity) AS b FROM raw.orders

@@ -1,0 +1,1 @@
+CREATE MACRO clean(value EXPRESSION) RETURN nullif(trim(@value), '')

@@ -1,0 +1,1 @@
+CREATE MACRO cleaner(value EXPRESSION) RETURN coalesce(@clean(@value), @clean('none'))

@@ -1,0 +1,1 @@
+SELECT @cleaner(@clean(@clean(status))) AS a FROM raw.orders

@@ -1,0 +1,2 @@
+CREATE MACRO widest(id EXPRESSION)
+RETURN (SELECT max(a) FROM by_status WHERE s = @id)

@@ -1,0 +1,1 @@
+SELECT status AS s, amount AS a FROM raw.orders
