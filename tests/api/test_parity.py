@@ -99,7 +99,7 @@ PAIRS = (
     pair("validate", "validate.validate", "validate"),
     pair(
         "compile --model a --model b --verify spark --live --jobs 2 --no-cache --record-baselines"
-        " --consumers f",
+        " --consumers f --expand-macros",
         "compile.compile_models",
         "compile",
         "a",
@@ -110,6 +110,7 @@ PAIRS = (
         cache=False,
         record_baselines=True,
         consumers="f",
+        expand_macros=True,
     ),
     pair(
         "ci --consumers f --consumers g --jobs 2 --no-cache",

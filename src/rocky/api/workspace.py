@@ -86,12 +86,20 @@ class Workspace(Records):
         record_baselines: bool = False,
         jobs: int | None = None,
         cache: bool = True,
+        expand_macros: bool = False,
     ) -> "CompileReport":
         """Check every model, column, type and contract. Mistakes are in the report, not raised."""
         from rocky.operations.compile import CompileRequest, compile_models
 
         request = CompileRequest(
-            models, paths_of(consumers), live, verify, record_baselines, jobs, cache
+            models,
+            paths_of(consumers),
+            live,
+            verify,
+            record_baselines,
+            jobs,
+            cache,
+            expand_macros,
         )
         return compile_models(self, request)
 

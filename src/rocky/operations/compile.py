@@ -1,7 +1,7 @@
 """Compile: every model, column, type and contract judged."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -36,6 +36,7 @@ class CompileRequest(Request):
     `consumers` are interfaces of projects that read this one. `live` compares declared sources with
     what is there now, `verify` every type with Spark's own analyser; both start Spark.
     `record_baselines` records what is nullable now, for contracts with `no_new_nullable`.
+    `expand_macros` reports the SQL of models that call macros, with those expanded.
     Without `cache`, the cache is neither read nor written.
     """
 
@@ -46,6 +47,7 @@ class CompileRequest(Request):
     record_baselines: bool = False
     jobs: Count | None = None
     cache: bool = True
+    expand_macros: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,16 @@ class CompiledModel:
     determinism: tuple[str, ...]
     recipe_hash: Blake3 | None
     skip_hash: Blake3 | None
+
+
+@dataclass(frozen=True, slots=True)
+class ExpandedModel:
+    """A model that calls macros: their files by name, and its SQL with the calls expanded."""
+
+    model: str
+    path: str
+    macros: Mapping[str, str]
+    sql: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +161,7 @@ class CompileReport(Digested):
     summary: CompileSummary
     baselines_recorded: tuple[str, ...]
     verify: SparkVerification | None
+    expanded: tuple[ExpandedModel, ...] | None = None
 
     @property
     def failed(self) -> bool:
@@ -188,7 +201,15 @@ def compile_models(workspace: Workspace, request: CompileRequest) -> CompileRepo
         summary=summarise(compilation, models, found),
         baselines_recorded=tuple(recorded),
         verify=_ask_spark(workspace, compilation, models) if request.verify else None,
+        expanded=tuple(_expanded(models)) if request.expand_macros else None,
     )
+
+
+def _expanded(models: Iterable[ModelFile]) -> Iterator[ExpandedModel]:
+    for model in models:
+        if model.expanded is not None:
+            macros = {name: path for path, name in sorted(model.expanded.macros.items())}
+            yield ExpandedModel(model.name, model.path, macros, model.sql)
 
 
 def with_consumers_of(compilation: Compilation, given: Sequence[Path]) -> Compilation:

@@ -1,7 +1,8 @@
 """Emit SQL: what would run.
 
-It is the author's text with the front matter left out and nothing else changed, so what is
-given out is what Spark is given. Models that would not run are refused.
+It is the author's text with the front matter left out, variables filled in and macros expanded, and
+nothing else changed, so what is given out is what Spark is given. Models that would not run are
+refused.
 """
 
 import html

@@ -51,6 +51,9 @@ _no_cache = click.option("--no-cache", is_flag=True, help="Neither read nor writ
     help="Record what is nullable now, for contracts with `no_new_nullable`.",
 )
 @consumers_option
+@click.option(
+    "--expand-macros", is_flag=True, help="Print the SQL of models that call macros, expanded."
+)
 @click.pass_obj
 def command(  # noqa: PLR0913 - one for each option
     settings: Settings,
@@ -62,16 +65,20 @@ def command(  # noqa: PLR0913 - one for each option
     no_cache: bool,
     record: bool,
     consumers: tuple[Path, ...],
+    expand_macros: bool,
 ) -> ExitCode:
     """Check every model, column, type and contract."""
     as_json = use_json(settings, style)
     request = CompileRequest(
-        names, consumers, live, verify is not None, record, jobs, cache=not no_cache
+        names, consumers, live, verify is not None, record, jobs, not no_cache, expand_macros
     )
     report = compile_models(settings.workspace, request)
     if as_json:
         write_report("compile", report)
     else:
+        for each in report.expanded or ():
+            write_line(f"-- {each.model}: {each.path}, with {_listed(tuple(each.macros))}")
+            write_line(f"{each.sql.rstrip()}\n")
         show_compile(settings, report, style)
         if report.verify is not None:
             write_line(render_verification(report.verify))
