@@ -15,13 +15,13 @@ from blake3 import blake3
 from msgspec.msgpack import Decoder
 
 from rocky.diagnostics import Code, Diagnostic, Label, Severity
-from rocky.diagnostics.diagnostic import Span
+from rocky.diagnostics.diagnostic import SourceText, Span
 from rocky.language.datatypes.text import decode_type
 from rocky.language.datatypes.types import StructField
 from rocky.language.ir import INFLUENCE_ROLES, LINEAGE_KINDS, Edge, Influence, ModelIr, OutputColumn
 from rocky.project import ModelFile, Project
+from rocky.project.setting_sql import place_setting
 
-Place = Callable[[Span], Span]
 """From a span of a model's SQL to one of its file."""
 
 
@@ -76,6 +76,8 @@ class Body(NamedTuple):
 _SCHEMA: Final = Decoder(Schema)
 _BODY: Final = Decoder(Body)
 _FINDINGS: Final = Decoder(list[tuple[Any, ...]])
+_OF_QUERY: Final = 8
+"""How much is packed of a finding in a query; of one in a setting its keys and its SQL follow."""
 
 
 def unpack_schema(record: Record) -> Schema:
@@ -131,43 +133,63 @@ def _unpack_column(
     return OutputColumn(name, decode_type(kind), nullable, edges, named, span)
 
 
-def unpack_findings(record: Record, model: ModelFile) -> list[Diagnostic]:
-    """The findings of a record as diagnostics in the model's file."""
+def unpack_findings(
+    record: Record, model: ModelFile, texts: Mapping[str, SourceText]
+) -> list[Diagnostic]:
+    """The findings of a record as diagnostics in the model's files."""
     if not record.findings:
         return []
-    return [_unpack_diagnostic(packed, model) for packed in _FINDINGS.decode(record.findings)]
+    return [
+        _unpack_diagnostic(packed, _where(packed, model, texts), model)
+        for packed in _FINDINGS.decode(record.findings)
+    ]
 
 
-def _unpack_diagnostic(packed: tuple[Any, ...], model: ModelFile) -> Diagnostic:
-    code, message, own_path, span, severity, condition, labels, help_text = packed
-    path, place = model.path, model.place_in_file
-    inside = () if own_path or span is None else model.labels_in_macros(Span(*span))
+class _Where(NamedTuple):
+    """The file of a finding, and how spans of what was bound become spans of it."""
+
+    path: str
+    place: Callable[[Span], Span | None]
+    inside: Callable[[Span], tuple[Label, ...]]
+
+
+def _where(packed: tuple[Any, ...], model: ModelFile, texts: Mapping[str, SourceText]) -> _Where:
+    if len(packed) == _OF_QUERY:
+        return _Where(model.path, model.place_in_file, model.labels_in_macros)
+    *_, keys, sql = packed
+    setting = place_setting(model, texts, tuple(keys), sql)
+    return _Where(setting.path, setting.span, setting.labels)
+
+
+def _unpack_diagnostic(packed: tuple[Any, ...], where: _Where, model: ModelFile) -> Diagnostic:
+    code, message, own_path, span, severity, condition, labels, help_text = packed[:_OF_QUERY]
+    inside = () if own_path or span is None else where.inside(Span(*span))
     return Diagnostic(
         Code(code),
         message,
-        _placed(span, None if own_path else place),
-        own_path or path,
+        _placed(span, None if own_path else where),
+        own_path or where.path,
         Severity(severity),
         condition,
         (
             *inside,
-            *(_unpack_label(label, path if own_path else None, place) for label in labels),
+            *(_unpack_label(label, where.path if own_path else None, where) for label in labels),
         ),
         help_text,
         model=model.name,
     )
 
 
-def _unpack_label(packed: tuple[Any, ...], elsewhere: str | None, place: Place) -> Label:
+def _unpack_label(packed: tuple[Any, ...], elsewhere: str | None, where: _Where) -> Label:
     """A label; `elsewhere` is the model's path when the diagnostic itself is in another file."""
     span, message, path, column = packed
-    return Label(_placed(span, None if path else place), message, path or elsewhere, column)
+    return Label(_placed(span, None if path else where), message, path or elsewhere, column)
 
 
-def _placed(span: tuple[int, int] | None, place: Place | None) -> Span | None:
+def _placed(span: tuple[int, int] | None, where: _Where | None) -> Span | None:
     if span is None:
         return None
-    return place(Span(*span)) if place is not None else Span(*span)
+    return where.place(Span(*span)) if where is not None else Span(*span)
 
 
 class CompiledModels(Mapping[str, ModelIr]):

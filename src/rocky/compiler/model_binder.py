@@ -7,7 +7,7 @@ it reads may be in any column it declares, so its lineage is `opaque`. A snapsho
 columns besides those of its query; readers see them, so they are part of its schema.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final, Protocol
 
@@ -17,6 +17,7 @@ from rocky.analysis.compilation import Body, Record, Schema
 from rocky.analysis.lints.rules import lint_output
 from rocky.analysis.lints.settings import names_columns
 from rocky.analysis.names import EVERY_NAME, Names
+from rocky.compiler.setting_binder import SettingFinding, Subject, bind_tests
 from rocky.compiler.validity import Schemas
 from rocky.diagnostics import Code, Diagnostic
 from rocky.diagnostics.codes import severity_of
@@ -79,6 +80,12 @@ def history_fields(strategy: Strategy) -> tuple[StructField, ...]:
     )
 
 
+class NotedTables(Tables, Protocol):
+    """Tables that remember every look-up."""
+
+    lookups: dict[tuple[str, ...], bytes]
+
+
 _TYPE_TEXTS: dict[DataType, str] = {}
 _ROLES = {role: index for index, role in enumerate(INFLUENCE_ROLES)}
 
@@ -87,18 +94,20 @@ def record_of(
     key: bytes,
     model: ModelFile,
     bound: BoundQuery,
-    lookups: tuple[tuple[tuple[str, ...], bytes], ...],
+    tables: NotedTables,
 ) -> Record:
-    """The record of a bound query, with what the lints of its output find."""
+    """The record of a bound query, with what the lints of its output and its tests find."""
     columns, binding = bound.columns, bound.binding
     schema = Schema(
         [(each.name or "", _type_text(each.type), each.nullable) for each in columns], bound.known
     )
     packed_schema = pack(tuple(schema))
     diagnostics = [*bound.diagnostics, *_unreplaced(bound), *_lint(bound)]
+    fields = [StructField(each.name or "", each.type, each.nullable) for each in columns]
+    in_tests = bind_tests(model, Subject(model.name, fields, bound.known), tables)
     return Record(
         key,
-        lookups,
+        tuple(tables.lookups.items()),
         tuple(binding.reads) if binding is not None else (),
         face_of(model, packed_schema),
         len(columns),
@@ -106,7 +115,7 @@ def record_of(
         _open_star(bound, binding) if binding is not None else None,
         names_columns(model),
         tuple(sorted(binding.volatile)) if binding is not None else (),
-        pack([pack_diagnostic(each) for each in diagnostics]) if diagnostics else b"",
+        _pack_findings(diagnostics, in_tests),
         packed_schema,
         pack(tuple(_body(bound, binding))),
     )
@@ -210,6 +219,13 @@ def _open_star(bound: BoundQuery, binding: Binding) -> tuple[int, int] | None:
     return (span.start, span.end) if span is not None else (0, 0)
 
 
+def _pack_findings(found: Sequence[Diagnostic], in_tests: Sequence[SettingFinding]) -> bytes:
+    """Findings, those of tests by their keys: where these stand, only the file says."""
+    packed = [pack_diagnostic(each) for each in found]
+    packed += [(*pack_diagnostic(each.found), each.keys, each.sql) for each in in_tests]
+    return pack(packed) if packed else b""
+
+
 def pack_diagnostic(each: Diagnostic) -> tuple[Any, ...]:
     return (
         each.code.value,
@@ -227,12 +243,6 @@ def pack_diagnostic(each: Diagnostic) -> tuple[Any, ...]:
 
 
 _OPAQUE = LINEAGE_KINDS.index("opaque")
-
-
-class NotedTables(Tables, Protocol):
-    """Tables that remember every look-up."""
-
-    lookups: dict[tuple[str, ...], bytes]
 
 
 def bind_python(model: ModelFile, key: bytes, tables: NotedTables) -> Record:
@@ -257,6 +267,7 @@ def bind_python(model: ModelFile, key: bytes, tables: NotedTables) -> Record:
         [(True, -1, -1, sources)] * len(columns), list(origins), [], [], content_hash(model)
     )
     skip = model.settings.skip
+    in_tests = bind_tests(model, Subject(model.name, columns), tables)
     return Record(
         key,
         tuple(tables.lookups.items()),
@@ -267,7 +278,7 @@ def bind_python(model: ModelFile, key: bytes, tables: NotedTables) -> Record:
         None,
         names_columns(model),
         () if skip is not None and skip.deterministic else (VOLATILE,),
-        pack([pack_diagnostic(each) for each in findings]) if findings else b"",
+        _pack_findings(findings, in_tests),
         packed,
         pack(tuple(body)),
     )
@@ -331,4 +342,4 @@ def bind_model(model: ModelFile, key: bytes, names: Names, schemas: Schemas) -> 
     if model.is_python:
         return bind_python(model, key, tables)
     bound = with_history(bind_text(model.sql, tables, model.guards), model.strategy)
-    return record_of(key, model, bound, tuple(tables.lookups.items()))
+    return record_of(key, model, bound, tables)

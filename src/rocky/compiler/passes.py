@@ -175,7 +175,7 @@ def _binding_findings(
     for key, model in project.models.items():
         record = outcome.records.get(key)
         if record is not None and record.findings:
-            for found in unpack_findings(record, model):
+            for found in unpack_findings(record, model, project.texts):
                 yield place_origins(found, project, models)
 
 

@@ -16,6 +16,7 @@ from rocky.canonical import ascii_json
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.diagnostic import Span
 from rocky.language.macros.calls import has_calls
+from rocky.language.macros.expansion import Expansion
 from rocky.project.configuration.model import ModelSettings
 from rocky.project.configuration.strategies import Snapshot
 from rocky.project.files import Stamp, read_text
@@ -30,7 +31,9 @@ from rocky.project.model_text import (
 )
 from rocky.project.models import Inherited, ModelFile, SettingsPlace, resolve_settings, stem_of
 from rocky.project.python_models import check_python_model, refuse_python_settings
+from rocky.project.setting_sql import expand_assertions
 from rocky.project.toml.documents import Document, Problem, Problems, digest_data, parse_document
+from rocky.project.toml.variables import Keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +79,19 @@ def load_model(
     elif sidecar:
         document = _read_sidecar(sidecar, stem, loading)
     settings, digest, place = base.settings, base.digest, None
+    expansions: dict[Keys, Expansion | None] = {}
     if document:
         settings = _read_settings(document, stem, base, loading, python=python)
-        digest = blake3(base.digest + digest_data(document)).digest()
+        settings, expansions = _expand_tests(settings, document, stem, loading)
+        made = "".join(each.text for each in expansions.values() if each is not None)
+        digest = blake3(base.digest + digest_data(document) + made.encode()).digest()
         place = SettingsPlace(document.path, document.start)
     if not _is_name(settings.name or stem):
         loading.report(_bad_file_name(path))
     hashes = (blake3(data).digest(), digest)
     model = ModelFile.loaded(path, text, sql_offset, settings, place, base, hashes)
-    varied = not python and (has_variables(text) or has_calls(text))
-    if varied:
-        _fill(model, loading)
-        _expand(model, loading)
+    model.setting_expansions = expansions
+    varied = (not python and _fill(model, loading)) or bool(expansions)
     usable = stem.lower() not in loading.blocked
     if python and usable and not check_python_model(path, text, settings, document, loading.report):
         loading.blocked.add(stem.lower())
@@ -98,6 +102,18 @@ def load_model(
         start = document.start if document else 0
         model.row = (stamps, base.digest, hashes, model.marked, sql_offset, start, own)
     return model
+
+
+def _expand_tests(
+    settings: ModelSettings, document: Document, stem: str, loading: LoadContext
+) -> tuple[ModelSettings, dict[Keys, Expansion | None]]:
+    """A model's settings with the macros in the SQL of its tests expanded."""
+    if not settings.tests or "@" not in document.text:
+        return settings, {}
+    tests, expansions = expand_assertions(
+        settings.tests, ("tests",), loading.macros, document, loading.report, stem
+    )
+    return settings._replace(tests=tests), expansions
 
 
 def _expand(model: ModelFile, loading: LoadContext) -> None:
@@ -118,7 +134,16 @@ def _expand(model: ModelFile, loading: LoadContext) -> None:
     model.settings_hash = blake3(model.settings_hash + found.text.encode()).digest()
 
 
-def _fill(model: ModelFile, loading: LoadContext) -> None:
+def _fill(model: ModelFile, loading: LoadContext) -> bool:
+    """Whether a model has variables or macros; what they stand for is filled in."""
+    varied = has_variables(model.text) or has_calls(model.text)
+    if varied:
+        _fill_variables(model, loading)
+        _expand(model, loading)
+    return varied
+
+
+def _fill_variables(model: ModelFile, loading: LoadContext) -> None:
     """Fill in a model's variables; without all of their values it is reported and blocked."""
     if not has_variables(model.sql):
         return

@@ -159,10 +159,11 @@ class ModelFile:
 
     `text_hash` is the BLAKE3 digest of the file's bytes, `settings_hash` one of everything
     in TOML that has a say in this model. `marked` tells whether the text speaks of Rocky, so
-    that only such texts are searched for allows. `modules` is a digest of the files that a Python
-    model may import from its folder and those above, and of all that `imports` found. `row` is what
-    a later load needs to remember the model, None when it must not: a model with variables depends
-    on more than files.
+    that only such texts are searched for allows. `setting_expansions` are the macros in the SQL of
+    settings, by keys, None where they cannot be expanded. `modules` is a digest of the files that a
+    Python model may import from its folder and those above, and of all that `imports` found. `row`
+    is what a later load needs to remember the model, None when it must not: a model with variables
+    or macros depends on more than files.
     """
 
     __slots__ = (
@@ -180,6 +181,7 @@ class ModelFile:
         "path",
         "pipeline",
         "row",
+        "setting_expansions",
         "settings_hash",
         "settings_place",
         "sql_offset",
@@ -207,6 +209,7 @@ class ModelFile:
         self.depends_on: tuple[str, ...] = ()
         self.filled: Replaced | None = None
         self.expanded: Expansion | None = None
+        self.setting_expansions: Mapping[Keys, Expansion | None] = {}
         self.marked = False
         self.modules = b""
         self.imports: Imports = NO_IMPORTS

@@ -15,10 +15,12 @@ from rocky.language.macros.pieces import Piece, Place, join_places
 class Expansion:
     """A text made of pieces, and the names in it that must not mean something else.
 
-    `starts` are the offsets of the pieces. `macros` are those whose text is in it, by path, with
-    their names. `guards` are offsets of names, with what each must not mean.
+    `source` is the text that calls, `starts` are the offsets of the pieces. `macros` are those
+    whose text is in it, by path, with their names. `guards` are offsets of names, with what each
+    must not mean.
     """
 
+    source: str
     text: str
     pieces: Sequence[Piece]
     starts: Sequence[int]
@@ -68,8 +70,8 @@ def _part(piece: Piece, start: int, end: int) -> tuple[Place, ...]:
     return (*piece.places[:-1], Place(path, part))
 
 
-def expansion_of(pieces: Sequence[Piece], macros: Mapping[str, str]) -> Expansion:
-    """The text that pieces make."""
+def expansion_of(source: str, pieces: Sequence[Piece], macros: Mapping[str, str]) -> Expansion:
+    """The text that pieces make of another."""
     kept = [piece for piece in pieces if piece.text]
     starts: list[int] = []
     guards: dict[int, int] = {}
@@ -79,4 +81,5 @@ def expansion_of(pieces: Sequence[Piece], macros: Mapping[str, str]) -> Expansio
         if piece.guard:
             guards[at] = piece.guard
         at += len(piece.text)
-    return Expansion("".join(piece.text for piece in kept), kept, starts, macros, guards)
+    text = "".join(piece.text for piece in kept)
+    return Expansion(source, text, kept, starts, macros, guards)

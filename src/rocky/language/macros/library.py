@@ -111,7 +111,7 @@ class MacroLibrary:
             expanded = self._expand([copied(text, None)], context)
         except _Broken:
             return context.faults
-        return expansion_of(_with_fresh_names(expanded, text), context.used)
+        return expansion_of(text, _with_fresh_names(expanded, text), context.used)
 
     # -------------------------------------------------------------- macros
 

@@ -1,0 +1,131 @@
+"""Binding the SQL of a model's tests: conditions and keys over the columns of its table.
+
+They are bound as Spark will be given them. A table that a subquery reads is left to Spark, which
+looks for it in its catalogue when the test runs.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from rocky.diagnostics import Code, Diagnostic
+from rocky.diagnostics.diagnostic import Label, Span
+from rocky.language.binder.query import bind_text
+from rocky.language.datatypes.types import StructField
+from rocky.language.macros.arguments import OPENING, expression_of, parse_expression
+from rocky.language.syntax.parser import ParsedQuery, SyntaxProblem
+from rocky.language.tables import Table, Tables
+from rocky.project import ModelFile
+from rocky.project.setting_sql import Role, SettingSql, assertion_sql
+from rocky.project.toml.variables import Keys
+
+_SUBJECT: Final = "rocky_subject"
+_AROUND: Final[Mapping[Role, tuple[str, str]]] = {
+    "condition": (f"SELECT 1 AS one FROM {_SUBJECT} WHERE (\n", "\n)"),  # noqa: S608 - ours
+    "key": ("SELECT key FROM (SELECT (\n", f"\n) AS key FROM {_SUBJECT}) GROUP BY key"),
+}
+"""What stands around the author's text when it is asked of a table."""
+
+
+class SettingFinding(NamedTuple):
+    """A finding in the SQL of a setting, at its place in that."""
+
+    keys: Keys
+    sql: str
+    found: Diagnostic
+
+
+class Subject(NamedTuple):
+    """The table that a check is about; not `known` if it may have other columns."""
+
+    name: str
+    fields: Sequence[StructField]
+    known: bool = True
+
+
+class _SubjectTables:
+    """The one table that a check is about, and any other as one of unknown columns."""
+
+    def __init__(self, subject: Subject, tables: Tables) -> None:
+        self._table = Table(subject.name, tuple(subject.fields), (_SUBJECT,), subject.known)
+        self._tables = tables
+
+    def find(self, parts: tuple[str, ...]) -> Table | None:
+        return self._table if parts == (_SUBJECT,) else None
+
+    def undeclared(self, parts: tuple[str, ...]) -> Table | None:
+        return Table(".".join(parts), (), parts, known=False)
+
+    def takes_function(self, name: str) -> bool:
+        return self._tables.takes_function(name)
+
+    def names(self) -> Iterable[str]:
+        return ()
+
+
+def bind_tests(model: ModelFile, subject: Subject, tables: Tables) -> list[SettingFinding]:
+    """What is wrong with the SQL of a model's tests of its own table."""
+    tests = model.settings.tests
+    if not tests:
+        return []
+    found: list[SettingFinding] = []
+    for each in assertion_sql(tests, ("tests",)):
+        index = each.keys[1]
+        if isinstance(index, int) and tests[index].table is not None:
+            continue
+        if model.setting_expansions.get(each.keys, True) is not None:
+            guards = _guards(model, each)
+            found += bind_setting(each, subject, tables, guards)
+    return found
+
+
+def _guards(model: ModelFile, setting: SettingSql) -> Mapping[int, int]:
+    expansion = model.setting_expansions.get(setting.keys)
+    return expansion.guards if expansion is not None else {}
+
+
+def bind_setting(
+    setting: SettingSql, subject: Subject, tables: Tables, guards: Mapping[int, int]
+) -> list[SettingFinding]:
+    """What is wrong with SQL that is asked of a table."""
+    keys, role, sql = setting
+    parsed = parse_expression(sql)
+    before, after = _AROUND[role]
+    wrong = _syntax(parsed, sql)
+    if wrong is not None:
+        return [SettingFinding(keys, sql, wrong)]
+    shift = len(before)
+    moved = {offset + shift: guard for offset, guard in guards.items()}
+    bound = bind_text(f"{before}{sql}{after}", _SubjectTables(subject, tables), moved)
+    return [SettingFinding(keys, sql, _moved(each, shift, len(sql))) for each in bound.diagnostics]
+
+
+def _syntax(parsed: ParsedQuery | SyntaxProblem, sql: str) -> Diagnostic | None:
+    """What keeps a text from being one expression."""
+    whole, code = Span(0, len(sql)), Code.SYNTAX_ERROR
+    if isinstance(parsed, ParsedQuery):
+        one = expression_of(parsed) is not None
+        return None if one else Diagnostic(code, "this is not one expression", whole)
+    message, span = parsed.message, _inside(parsed.span, len(OPENING), len(sql))
+    if parsed.span.start >= len(OPENING) + len(sql):
+        message = "something is missing at the end of this expression"
+    return Diagnostic(code, message, span, condition=parsed.condition, help=parsed.help)
+
+
+def _moved(found: Diagnostic, shift: int, size: int) -> Diagnostic:
+    """A finding at its place in the author's text; all of it for one that is outside."""
+    return replace(
+        found,
+        span=_inside(found.span, shift, size),
+        labels=tuple(_moved_label(each, shift, size) for each in found.labels),
+    )
+
+
+def _moved_label(label: Label, shift: int, size: int) -> Label:
+    return label if label.span is None else replace(label, span=_inside(label.span, shift, size))
+
+
+def _inside(span: Span | None, shift: int, size: int) -> Span:
+    if span is None or span.start - shift >= size or span.end <= shift:
+        return Span(0, size)
+    return Span(max(span.start - shift, 0), min(span.end - shift, size))

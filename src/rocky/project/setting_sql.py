@@ -1,0 +1,119 @@
+"""SQL in settings: the conditions and keys that checks are written with, and where they stand.
+
+They are compiled as models are. Macros in them are expanded when a model is loaded; a check whose
+macros cannot be expanded is reported then, and not looked at again.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, Literal, NamedTuple
+
+from rocky.diagnostics.diagnostic import Label, SourceText, Span
+from rocky.language.macros.calls import has_calls
+from rocky.language.macros.expansion import Expansion
+from rocky.project.configuration.model import AssertionRecord
+from rocky.project.files import Report
+from rocky.project.macros import Macros, diagnose_fault, fault_span
+from rocky.project.models import ModelFile, setting_place
+from rocky.project.toml.documents import Document
+from rocky.project.toml.strings import place_inside
+from rocky.project.toml.variables import Keys
+
+Role = Literal["condition", "key"]
+_ROLES: Final[Mapping[str, Role]] = {
+    "filter": "condition",
+    "expression": "condition",
+    "key_expr": "key",
+}
+
+
+class SettingSql(NamedTuple):
+    """SQL in a setting: its keys, what it is for, and what it says."""
+
+    keys: Keys
+    role: Role
+    sql: str
+
+
+def assertion_sql(assertions: Sequence[AssertionRecord], at: Keys) -> Iterator[SettingSql]:
+    """The SQL of assertions that stand at some keys."""
+    for index, assertion in enumerate(assertions):
+        for key, role in _ROLES.items():
+            text = getattr(assertion, key)
+            if text is not None:
+                yield SettingSql((*at, index, key), role, text)
+
+
+def expand_assertions(
+    assertions: tuple[AssertionRecord, ...],
+    at: Keys,
+    macros: Macros,
+    document: Document,
+    report: Report,
+    model: str | None = None,
+) -> tuple[tuple[AssertionRecord, ...], dict[Keys, Expansion | None]]:
+    """The assertions with their macros expanded, and the expansions by keys; None for a broken one.
+
+    What is wrong with a call is reported at its place in the document.
+    """
+    made = list(assertions)
+    expansions: dict[Keys, Expansion | None] = {}
+    for keys, _, sql in assertion_sql(assertions, at):
+        found = macros.expand(sql) if has_calls(sql) else None
+        if found is None:
+            continue
+        if isinstance(found, list):
+            expansions[keys] = None
+            for fault in found:
+                span = _in_document(document, keys, sql, fault_span(fault))
+                told = diagnose_fault(fault)
+                report(replace(told, path=document.path, span=span, model=model))
+            continue
+        expansions[keys] = found
+        index, key = keys[-2], keys[-1]
+        assert isinstance(index, int)
+        changes: dict[str, Any] = {str(key): found.text}
+        made[index] = made[index]._replace(**changes)
+    return tuple(made), expansions
+
+
+def _in_document(document: Document, keys: Keys, sql: str, span: Span) -> Span | None:
+    value = document.span_of(keys)
+    if value is None:
+        return None
+    start = document.start
+    inner = Span(value.start - start, value.end - start)
+    found = place_inside(document.text, inner, sql, span)
+    return Span(found.start + start, found.end + start)
+
+
+class SettingPlace(NamedTuple):
+    """Where SQL of a setting of a model was written."""
+
+    path: str
+    value: Span | None
+    text: str
+    said: str
+    expansion: Expansion | None
+
+    def span(self, span: Span) -> Span | None:
+        """A span of the SQL as it is compiled as one of the file."""
+        if self.value is None:
+            return None
+        if self.expansion is not None:
+            span = self.expansion.written(span)
+        return place_inside(self.text, self.value, self.said, span)
+
+    def labels(self, span: Span) -> tuple[Label, ...]:
+        """Where in macros a span of the SQL was written."""
+        return self.expansion.labels(span) if self.expansion is not None else ()
+
+
+def place_setting(
+    model: ModelFile, texts: Mapping[str, SourceText], keys: Keys, sql: str
+) -> SettingPlace:
+    """Where the SQL at some keys of a model's settings was written."""
+    path, value = setting_place(model, texts, keys)
+    expansion = model.setting_expansions.get(keys)
+    said = expansion.source if expansion is not None else sql
+    return SettingPlace(path, value, texts[path].text, said, expansion)
