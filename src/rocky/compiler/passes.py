@@ -23,12 +23,19 @@ from rocky.analysis.lints.rules import lint_graph, lint_settings
 from rocky.analysis.names import Names
 from rocky.analysis.unit_tests import check_unit_tests
 from rocky.compiler.graph import report_cycles, topological_levels
+from rocky.compiler.named_tables import (
+    NamedTable,
+    check_named_tables,
+    find_table,
+    names_tables,
+)
 from rocky.compiler.validity import BoundModels, find_stale, load_records, save_records
 from rocky.diagnostics import Diagnostic, Label
 from rocky.diagnostics.suppression import apply_suppressions, find_allows
 from rocky.language.ir import ModelIr
 from rocky.project import Project
 from rocky.project.cache import cache_stamp
+from rocky.project.check_sql import find_check_sql
 from rocky.project.name_cache import save_names
 from rocky.project.sources import undeclared_source
 
@@ -96,9 +103,11 @@ def compile_project(
         *_binding_findings(project, outcome, models),
         *report_cycles(project, outcome.cycles),
         *_settings_findings(project, outcome, models),
+        *_named_findings(project, outcome, names, models),
         *lint_graph(_starred(outcome, models), project.models, downstream),
         *check_contracts(project, models),
         *check_unit_tests(project, names),
+        *_check_findings(project, names, models),
     ]
     if any(each.changed for each in project.imports.values()):
         # It binds, and a compile that binds nothing shall not pay for that.
@@ -153,6 +162,38 @@ def _bind_models(
     # In the project's order, whichever worker finished first.
     records = {key: outcome.records[key] for key in models if key in outcome.records}
     return BoundModels(records, outcome.cycles, outcome.bound)
+
+
+def _named_findings(
+    project: Project, outcome: BoundModels, names: Names, models: Mapping[str, ModelIr]
+) -> Iterator[Diagnostic]:
+    """Findings about tests of tables that are not their models' own."""
+
+    def find(name: str) -> NamedTable | None:
+        return find_table(name, project, names, models)
+
+    for key, record in outcome.records.items():
+        model = project.models[key]
+        if not record.names_columns or not names_tables(model):
+            continue
+        yield from check_named_tables(model, project, find)
+        if any(each.table is not None for each in model.tests):
+            from rocky.compiler.check_binder import bind_named_tests  # noqa: PLC0415 - as above
+
+            for found in bind_named_tests(model, find, project, names):
+                yield place_origins(found, project, models)
+
+
+def _check_findings(
+    project: Project, names: Names, models: Mapping[str, ModelIr]
+) -> Iterator[Diagnostic]:
+    if next(find_check_sql(project.config), None) is None:
+        return
+    # As above: only a project whose checks are SQL pays for the binder.
+    from rocky.compiler.check_binder import bind_checks  # noqa: PLC0415
+
+    for found in bind_checks(project, names, models):
+        yield place_origins(found, project, models)
 
 
 def _settings_findings(

@@ -10,21 +10,26 @@ from typing import Final, NamedTuple
 
 from rocky.diagnostics import Code, Diagnostic
 from rocky.diagnostics.diagnostic import Label, Span
-from rocky.language.binder.query import bind_text
-from rocky.language.datatypes.types import StructField
+from rocky.language.binder.query import BoundQuery, bind_text
+from rocky.language.datatypes.types import NUMERIC_KINDS, StructField
 from rocky.language.macros.arguments import OPENING, expression_of, parse_expression
 from rocky.language.syntax.parser import ParsedQuery, SyntaxProblem
 from rocky.language.tables import Table, Tables
 from rocky.project import ModelFile
+from rocky.project.check_sql import SUBJECT, with_stand_ins
 from rocky.project.setting_sql import Role, SettingSql, assertion_sql
-from rocky.project.toml.variables import Keys
+from rocky.project.toml.variables import Keys, Substituted
 
 _SUBJECT: Final = "rocky_subject"
 _AROUND: Final[Mapping[Role, tuple[str, str]]] = {
+    "query": ("", ""),
     "condition": (f"SELECT 1 AS one FROM {_SUBJECT} WHERE (\n", "\n)"),  # noqa: S608 - ours
     "key": ("SELECT key FROM (SELECT (\n", f"\n) AS key FROM {_SUBJECT}) GROUP BY key"),
 }
 """What stands around the author's text when it is asked of a table."""
+
+
+_VARIABLE_HELP: Final = "`@var(name)` is for the SQL of models: in settings write `${NAME}`"
 
 
 class SettingFinding(NamedTuple):
@@ -51,7 +56,7 @@ class _SubjectTables:
         self._tables = tables
 
     def find(self, parts: tuple[str, ...]) -> Table | None:
-        return self._table if parts == (_SUBJECT,) else None
+        return self._table if parts in ((_SUBJECT,), (SUBJECT,)) else None
 
     def undeclared(self, parts: tuple[str, ...]) -> Table | None:
         return Table(".".join(parts), (), parts, known=False)
@@ -63,15 +68,18 @@ class _SubjectTables:
         return ()
 
 
-def bind_tests(model: ModelFile, subject: Subject, tables: Tables) -> list[SettingFinding]:
-    """What is wrong with the SQL of a model's tests of its own table."""
+def bind_tests(
+    model: ModelFile, subject: Subject, tables: Tables, other: str | None = None
+) -> list[SettingFinding]:
+    """What is wrong with the SQL of a model's tests of its own table, or of one that they name."""
     tests = model.settings.tests
     if not tests:
         return []
     found: list[SettingFinding] = []
     for each in assertion_sql(tests, ("tests",)):
         index = each.keys[1]
-        if isinstance(index, int) and tests[index].table is not None:
+        assert isinstance(index, int)
+        if tests[index].table != other:
             continue
         if model.setting_expansions.get(each.keys, True) is not None:
             guards = _guards(model, each)
@@ -88,16 +96,52 @@ def bind_setting(
     setting: SettingSql, subject: Subject, tables: Tables, guards: Mapping[int, int]
 ) -> list[SettingFinding]:
     """What is wrong with SQL that is asked of a table."""
+    found = _bind(setting, subject, tables, guards)
+    if found and isinstance(setting.sql, Substituted):
+        # What came from the environment may be a secret: it is neither said nor kept.
+        return [SettingFinding(setting.keys, "", _concealed(found[0].found))]
+    return found
+
+
+def _concealed(found: Diagnostic) -> Diagnostic:
+    return Diagnostic(
+        found.code,
+        "this setting, with what the environment says in it, is not SQL that Spark would take",
+        Span(0, 0),
+        severity=found.severity,
+        condition=found.condition,
+    )
+
+
+def _bind(
+    setting: SettingSql, subject: Subject, tables: Tables, guards: Mapping[int, int]
+) -> list[SettingFinding]:
     keys, role, sql = setting
-    parsed = parse_expression(sql)
     before, after = _AROUND[role]
-    wrong = _syntax(parsed, sql)
+    wrong = _syntax(parse_expression(sql), sql) if role != "query" else None
     if wrong is not None:
         return [SettingFinding(keys, sql, wrong)]
     shift = len(before)
     moved = {offset + shift: guard for offset, guard in guards.items()}
-    bound = bind_text(f"{before}{sql}{after}", _SubjectTables(subject, tables), moved)
+    text = with_stand_ins(sql) if role == "query" else sql
+    bound = bind_text(f"{before}{text}{after}", _SubjectTables(subject, tables), moved)
+    answer = _answer(bound, sql) if role == "query" and not bound.diagnostics else None
+    if answer is not None:
+        return [SettingFinding(keys, sql, answer)]
     return [SettingFinding(keys, sql, _moved(each, shift, len(sql))) for each in bound.diagnostics]
+
+
+def _answer(bound: BoundQuery, sql: str) -> Diagnostic | None:
+    """What is wrong with the answer of a query of one's own: its first cell is a number."""
+    kind = bound.columns[0].type.kind if bound.columns else "unknown"
+    if kind in NUMERIC_KINDS or kind in ("unknown", "null"):
+        return None
+    return Diagnostic(
+        Code.TYPE_ERROR,
+        f"the first column of a check's query is a number, and this one is `{kind}`",
+        Span(0, len(sql.rstrip())),
+        help="count what is wrong: `SELECT count(*) FROM {table} WHERE ...`",
+    )
 
 
 def _syntax(parsed: ParsedQuery | SyntaxProblem, sql: str) -> Diagnostic | None:
@@ -109,7 +153,8 @@ def _syntax(parsed: ParsedQuery | SyntaxProblem, sql: str) -> Diagnostic | None:
     message, span = parsed.message, _inside(parsed.span, len(OPENING), len(sql))
     if parsed.span.start >= len(OPENING) + len(sql):
         message = "something is missing at the end of this expression"
-    return Diagnostic(code, message, span, condition=parsed.condition, help=parsed.help)
+    hint = _VARIABLE_HELP if "@var" in sql else parsed.help
+    return Diagnostic(code, message, span, condition=parsed.condition, help=hint)
 
 
 def _moved(found: Diagnostic, shift: int, size: int) -> Diagnostic:

@@ -17,6 +17,7 @@ from rocky.diagnostics.diagnostic import SourceText
 from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import ProjectNotFound
 from rocky.project.cache import NO_MODEL_CACHE, ModelCache, load_model_cache, save_model_cache
+from rocky.project.check_sql import expand_checks
 from rocky.project.collisions import (
     declared_sources,
     index_models,
@@ -228,6 +229,7 @@ def load_project(
     document, digest = _read_config_file(folder, config_path, env, report)
     settings = _read_settings(document, report)
     macros = load_macros(folder, variables, report)
+    settings, expansions = expand_checks(settings, macros, document, report)
     loading = LoadContext(
         folder, env, diagnostics, variables=variables, used=macros.variables, macros=macros
     )
@@ -264,6 +266,7 @@ def load_project(
         frozenset(loading.used),
         imports,
         macros=macros.files,
+        check_expansions=expansions,
     )
 
 

@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 from rocky.diagnostics import Diagnostic
 from rocky.diagnostics.diagnostic import SourceText
 from rocky.errors import NothingSelected
+from rocky.project.check_sql import Expansions
 from rocky.project.configuration.blocks import Adapter, State
 from rocky.project.configuration.config import Config
 from rocky.project.configuration.paths import BRANCH_PREFIX
@@ -65,7 +66,8 @@ class Project:
     """A project on disk. Models, sources, seeds, contracts, macros are keyed by lower-case name.
 
     `variables` are the names that `@var(...)` asks for in any model. The tables of `imports` are
-    among the sources. With a `branch`, the warehouses are that branch's.
+    among the sources. `check_expansions` are the macros in the SQL of pipelines' checks, by keys.
+    With a `branch`, the warehouses are that branch's.
     """
 
     root: Path
@@ -83,6 +85,7 @@ class Project:
     imports: Mapping[str, LoadedImport] = field(default_factory=dict)
     branch: BranchRef | None = None
     macros: Mapping[str, MacroFile] = field(default_factory=dict)
+    check_expansions: Expansions = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """Where it is and how much it has: all of it would fill a screen, settings included."""

@@ -17,9 +17,9 @@ from rocky.project.macros import Macros, diagnose_fault, fault_span
 from rocky.project.models import ModelFile, setting_place
 from rocky.project.toml.documents import Document
 from rocky.project.toml.strings import place_inside
-from rocky.project.toml.variables import Keys
+from rocky.project.toml.variables import Keys, Substituted
 
-Role = Literal["condition", "key"]
+Role = Literal["condition", "key", "query"]
 _ROLES: Final[Mapping[str, Role]] = {
     "filter": "condition",
     "expression": "condition",
@@ -59,22 +59,39 @@ def expand_assertions(
     made = list(assertions)
     expansions: dict[Keys, Expansion | None] = {}
     for keys, _, sql in assertion_sql(assertions, at):
-        found = macros.expand(sql) if has_calls(sql) else None
+        found = expand_setting(keys, sql, macros, document, report, model)
         if found is None:
             continue
-        if isinstance(found, list):
-            expansions[keys] = None
-            for fault in found:
-                span = _in_document(document, keys, sql, fault_span(fault))
-                told = diagnose_fault(fault)
-                report(replace(told, path=document.path, span=span, model=model))
-            continue
-        expansions[keys] = found
-        index, key = keys[-2], keys[-1]
+        expansions |= found
+        expansion, index = found[keys], keys[-2]
         assert isinstance(index, int)
-        changes: dict[str, Any] = {str(key): found.text}
-        made[index] = made[index]._replace(**changes)
+        if expansion is not None:
+            text = expansion.text
+            if isinstance(sql, Substituted):
+                text = Substituted(text, sql.written)
+            changes: dict[str, Any] = {str(keys[-1]): text}
+            made[index] = made[index]._replace(**changes)
     return tuple(made), expansions
+
+
+def expand_setting(
+    keys: Keys,
+    sql: str,
+    macros: Macros,
+    document: Document,
+    report: Report,
+    model: str | None = None,
+) -> dict[Keys, Expansion | None] | None:
+    """The expansion of the SQL at some keys, by these; None for SQL that calls no macro."""
+    found = macros.expand(sql) if has_calls(sql) else None
+    if found is None:
+        return None
+    if not isinstance(found, list):
+        return {keys: found}
+    for fault in found:
+        span = _in_document(document, keys, sql, fault_span(fault))
+        report(replace(diagnose_fault(fault), path=document.path, span=span, model=model))
+    return {keys: None}
 
 
 def _in_document(document: Document, keys: Keys, sql: str, span: Span) -> Span | None:
