@@ -112,7 +112,7 @@ def test_a_value_from_the_environment_is_told_as_a_whole_and_not_quoted(tmp_path
         ("sum(id) > 1", "E007 'sum(id) > 1' an aggregate function cannot stand in WHERE"),
         ("lowwer(note) = 'a'", "E006 'lowwer(note)' no function `lowwer`"),
         ("orders.id > 1", "E003 'orders.id' no relation `orders` in scope, so no column `orders.id`"),
-        ("@nobody(id)", "E061 '@nobody(id)' no macro `nobody`"),
+        ("@nobody(id)", "E071 '@nobody(id)' no macro `nobody`"),
         ("id > 0 AND @positive(nope)", "E003 'nope' no column `nope` in scope"),
     ],
 )  # fmt: skip

@@ -155,7 +155,7 @@ def test_macros_are_found_in_folders_and_never_twice(tmp_path):
 
     assert {"price", "unused", "cents"} == set(project.macros)
     assert [
-        "E060 macros/x/price.sql:1:14 'price' there is a macro `price` in `macros/price.sql` already"
+        "E070 macros/x/price.sql:1:14 'price' there is a macro `price` in `macros/price.sql` already"
     ] == findings(project)
 
 

@@ -120,7 +120,7 @@ def test_macros_give_the_rows_of_what_they_stand_for_and_are_built_again_when_th
 
     tests = opened.test("ranked")
     # Both rates are odd, so that their halves are the same key.
-    assert {"whole": True, "keyed": False} == {each.name: each.passed for each in tests.assertions}
+    assert {"whole": True, "keyed": False} == {each.name: each.passed for each in tests.data_tests}
 
     spaced = MACROS["macros/newest.sql"].replace("RETURN\n", "-- the last of each\nRETURN\n\n")
     shop(tmp_path, **{"macros/newest.sql": spaced})

@@ -33,9 +33,9 @@ def bind_checks(
         expansion = project.check_expansions.get(keys)
         if expansion is None and keys in project.check_expansions:
             continue
-        guards = expansion.guards if expansion is not None else {}
+        bans = expansion.bans if expansion is not None else {}
         for subject in _subjects(check, project, models):
-            found = bind_setting(check.setting, subject, tables, guards)
+            found = bind_setting(check.setting, subject, tables, bans)
             if found:
                 place = place_check(
                     project.texts[project.config_path], check.setting, project.check_expansions

@@ -341,5 +341,5 @@ def bind_model(model: ModelFile, key: bytes, names: Names, schemas: Schemas) -> 
     tables = ModelTables(model.key, names, schemas)
     if model.is_python:
         return bind_python(model, key, tables)
-    bound = with_history(bind_text(model.sql, tables, model.guards), model.strategy)
+    bound = with_history(bind_text(model.sql, tables, model.bans), model.strategy)
     return record_of(key, model, bound, tables)

@@ -82,21 +82,21 @@ def bind_tests(
         if tests[index].table != other:
             continue
         if model.setting_expansions.get(each.keys, True) is not None:
-            guards = _guards(model, each)
-            found += bind_setting(each, subject, tables, guards)
+            bans = _bans(model, each)
+            found += bind_setting(each, subject, tables, bans)
     return found
 
 
-def _guards(model: ModelFile, setting: SettingSql) -> Mapping[int, int]:
+def _bans(model: ModelFile, setting: SettingSql) -> Mapping[int, int]:
     expansion = model.setting_expansions.get(setting.keys)
-    return expansion.guards if expansion is not None else {}
+    return expansion.bans if expansion is not None else {}
 
 
 def bind_setting(
-    setting: SettingSql, subject: Subject, tables: Tables, guards: Mapping[int, int]
+    setting: SettingSql, subject: Subject, tables: Tables, bans: Mapping[int, int]
 ) -> list[SettingFinding]:
     """What is wrong with SQL that is asked of a table."""
-    found = _bind(setting, subject, tables, guards)
+    found = _bind(setting, subject, tables, bans)
     if found and isinstance(setting.sql, Substituted):
         # What came from the environment may be a secret: it is neither said nor kept.
         return [SettingFinding(setting.keys, "", _concealed(found[0].found))]
@@ -114,7 +114,7 @@ def _concealed(found: Diagnostic) -> Diagnostic:
 
 
 def _bind(
-    setting: SettingSql, subject: Subject, tables: Tables, guards: Mapping[int, int]
+    setting: SettingSql, subject: Subject, tables: Tables, bans: Mapping[int, int]
 ) -> list[SettingFinding]:
     keys, role, sql = setting
     before, after = _AROUND[role]
@@ -122,7 +122,7 @@ def _bind(
     if wrong is not None:
         return [SettingFinding(keys, sql, wrong)]
     shift = len(before)
-    moved = {offset + shift: guard for offset, guard in guards.items()}
+    moved = {offset + shift: ban for offset, ban in bans.items()}
     text = with_stand_ins(sql) if role == "query" else sql
     bound = bind_text(f"{before}{text}{after}", _SubjectTables(subject, tables), moved)
     answer = _answer(bound, sql) if role == "query" and not bound.diagnostics else None

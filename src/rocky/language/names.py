@@ -6,6 +6,11 @@ from typing import Final
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _BACKSLASH: Final = "\\"
 
+NOT_INNERMOST: Final = 1
+"""Of a name in a query: it must not be found in the query it stands in."""
+NOT_OUTER: Final = 2
+"""Of a name in a query: it must not be found in the query around the one it stands in."""
+
 
 def quote_name(name: str) -> str:
     """An identifier in backticks."""

@@ -345,9 +345,9 @@ class ModelFile:
         return self.settings.lints
 
     @property
-    def guards(self) -> Mapping[int, int]:
+    def bans(self) -> Mapping[int, int]:
         """Names in `sql` that must not mean what Spark would take them for, by their offsets."""
-        return self.expanded.guards if self.expanded is not None else {}
+        return self.expanded.bans if self.expanded is not None else {}
 
     def labels_in_macros(self, span: Span | None) -> tuple[Label, ...]:
         """Where a span of `sql` was written, if that is in macros; `place_in_file` is the call."""

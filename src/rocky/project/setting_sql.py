@@ -105,13 +105,21 @@ def _in_document(document: Document, keys: Keys, sql: str, span: Span) -> Span |
 
 
 class SettingPlace(NamedTuple):
-    """Where SQL of a setting of a model was written."""
+    """Where SQL of a setting was written: a value of a file, whose text is `text`.
+
+    `said` is the value, of which the SQL is made by expanding macros, if it calls some.
+    """
 
     path: str
     value: Span | None
     text: str
     said: str
     expansion: Expansion | None
+
+    @property
+    def sql(self) -> str:
+        """The SQL as it is compiled."""
+        return self.expansion.text if self.expansion is not None else self.said
 
     def span(self, span: Span) -> Span | None:
         """A span of the SQL as it is compiled as one of the file."""

@@ -36,7 +36,7 @@ from rocky.language.binder.expressions.windows import WINDOWS
 from rocky.language.binder.scopes import (
     EMPTY_RELATION,
     EXPRESSIONS,
-    NO_GUARDS,
+    NO_BANS,
     QUERIES,
     Binding,
     Relation,
@@ -104,26 +104,26 @@ class BoundQuery:
     binding: Binding | None = None
 
 
-def bind_text(text: str, tables: Tables, guards: Mapping[int, int] = NO_GUARDS) -> BoundQuery:
+def bind_text(text: str, tables: Tables, bans: Mapping[int, int] = NO_BANS) -> BoundQuery:
     """Parse and bind a query; a text too deep for the stack is tried again on a larger one.
 
-    `guards` are names by their offsets, with what each must not mean.
+    `bans` are names by their offsets, with what each must not mean.
     """
     try:
-        return _bind_text(text, tables, guards)
+        return _bind_text(text, tables, bans)
     except RecursionError:
         pass
     try:
-        return with_deep_stack(lambda: _bind_text(text, tables, guards))
+        return with_deep_stack(lambda: _bind_text(text, tables, bans))
     except NestedTooDeeply:
         return _failed(SyntaxProblem("the query is nested too deeply", Span(0, len(text))))
 
 
-def _bind_text(text: str, tables: Tables, guards: Mapping[int, int]) -> BoundQuery:
+def _bind_text(text: str, tables: Tables, bans: Mapping[int, int]) -> BoundQuery:
     parsed = parse_query(text)
     if isinstance(parsed, SyntaxProblem):
         return _failed(parsed)
-    binding = Binding(text, parsed.tokens, tables, guards)
+    binding = Binding(text, parsed.tokens, tables, bans)
     tree = parsed.tree
     if not isinstance(tree, exp.Query | exp.Values | exp.Table | exp.Subquery):
         binding.error(

@@ -31,7 +31,7 @@ INFLUENCE_FILTER = "filter"
 INFLUENCE_JOIN = "join"
 INFLUENCE_GROUP = "group"
 INFLUENCE_ORDER = "order"
-NO_GUARDS: Final[Mapping[int, int]] = {}
+NO_BANS: Final[Mapping[int, int]] = {}
 
 
 class Binding:
@@ -42,9 +42,9 @@ class Binding:
         "_origin_ids",
         "alias_names",
         "alias_places",
+        "bans",
         "chances",
         "diagnostics",
-        "guards",
         "has_windows",
         "influences",
         "missing",
@@ -64,11 +64,11 @@ class Binding:
         text: str,
         tokens: Sequence[Token],
         tables: Tables,
-        guards: Mapping[int, int] = NO_GUARDS,
+        bans: Mapping[int, int] = NO_BANS,
     ) -> None:
         self.text = text
         # Names by their offsets, and what each must not mean; most texts have none.
-        self.guards = guards
+        self.bans = bans
         # Whether a time window may be in it at all; most texts have none.
         self.has_windows = "window" in text.lower()
         self.tokens = tokens

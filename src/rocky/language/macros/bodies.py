@@ -18,7 +18,6 @@ from rocky.language.macros.declaration import Declaration, Kind
 from rocky.language.macros.faults import MacroFault
 from rocky.language.macros.own_names import NamedColumn, OwnNames, Rename, find_own_names
 from rocky.language.macros.pieces import (
-    NOT_OUTER,
     Hole,
     OwnName,
     Piece,
@@ -29,7 +28,7 @@ from rocky.language.macros.pieces import (
     places_of,
     text_of,
 )
-from rocky.language.names import quote_if_needed
+from rocky.language.names import NOT_OUTER, quote_if_needed
 from rocky.language.syntax.parser import ParsedQuery, SyntaxProblem, parse_query
 
 _QUERY: Final = re.compile(r"\s*(?:\(|(?:SELECT|WITH|FROM|VALUES|TABLE)\b)", re.IGNORECASE)
@@ -199,10 +198,10 @@ def _with_depths(
 
 
 def _edit(pieces: Pieces, found: OwnNames, declaration: Declaration) -> Pieces:
-    """The pieces with own names in them, and with guards on the columns that the macro names."""
+    """The pieces with own names in them, and with bans on the columns that the macro names."""
     holes = dict(_holes(pieces))
-    guarded = [Rename(each.start, each.end, "") for each in found.columns if each.depth == 1]
-    edits = sorted({*found.renames, *(each for each in guarded if each.start not in holes)})
+    banned = [Rename(each.start, each.end, "") for each in found.columns if each.depth == 1]
+    edits = sorted({*found.renames, *(each for each in banned if each.start not in holes)})
     done: Pieces = []
     at = 0
     for edit in edits:
@@ -210,7 +209,7 @@ def _edit(pieces: Pieces, found: OwnNames, declaration: Declaration) -> Pieces:
         at = edit.end
         if not edit.name:
             inside = cut(pieces, edit.start, edit.end)
-            done += [piece._replace(guard=piece.guard | NOT_OUTER) for piece in inside]
+            done += [piece._replace(ban=piece.ban | NOT_OUTER) for piece in inside]
             continue
         places = places_of(pieces, min(edit.start, max(edit.end - 1, 0)), edit.end)
         own = OwnName(declaration.key, _spelt(edit.name, declaration))

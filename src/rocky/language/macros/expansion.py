@@ -16,7 +16,7 @@ class Expansion:
     """A text made of pieces, and the names in it that must not mean something else.
 
     `source` is the text that calls, `starts` are the offsets of the pieces. `macros` are those
-    whose text is in it, by path, with their names. `guards` are offsets of names, with what each
+    whose text is in it, by path, with their names. `bans` are offsets of names, with what each
     must not mean.
     """
 
@@ -25,7 +25,7 @@ class Expansion:
     pieces: Sequence[Piece]
     starts: Sequence[int]
     macros: Mapping[str, str]
-    guards: Mapping[int, int] = field(default_factory=dict)
+    bans: Mapping[int, int] = field(default_factory=dict)
 
     def written(self, span: Span) -> Span:
         """A span of the text as one of the text that calls: a call, where it is inside of one."""
@@ -57,7 +57,7 @@ class Expansion:
                 break
             found.append(_part(piece, start - low, end - low))
             passed.append(piece.through or found[-1])
-            inside = inside or len(piece.places) > 1 or bool(piece.guard)
+            inside = inside or len(piece.places) > 1 or bool(piece.ban)
         return join_places(passed if through and inside else found)
 
 
@@ -74,12 +74,12 @@ def expansion_of(source: str, pieces: Sequence[Piece], macros: Mapping[str, str]
     """The text that pieces make of another."""
     kept = [piece for piece in pieces if piece.text]
     starts: list[int] = []
-    guards: dict[int, int] = {}
+    bans: dict[int, int] = {}
     at = 0
     for piece in kept:
         starts.append(at)
-        if piece.guard:
-            guards[at] = piece.guard
+        if piece.ban:
+            bans[at] = piece.ban
         at += len(piece.text)
     text = "".join(piece.text for piece in kept)
-    return Expansion(source, text, kept, starts, macros, guards)
+    return Expansion(source, text, kept, starts, macros, bans)

@@ -40,7 +40,7 @@ class OwnName(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """Some characters and their places; `guard` is what a name among them must not mean.
+    """Some characters and their places; `ban` is what a name among them must not mean.
 
     `through` are the places of the parameter whose argument they are.
     """
@@ -50,15 +50,9 @@ class Piece(NamedTuple):
     exact: bool = True
     hole: Hole | None = None
     own: OwnName | None = None
-    guard: int = 0
+    ban: int = 0
     through: tuple[Place, ...] = ()
 
-
-NOT_INNERMOST = 1
-"""A guarded name that must not be found in the query it stands in."""
-
-NOT_OUTER = 2
-"""A guarded name that must not be found in the query around the one it stands in."""
 
 Pieces = list[Piece]
 

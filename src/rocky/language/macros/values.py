@@ -9,8 +9,6 @@ from rocky.language.macros.arguments import columns_in, describe_kind, fits, is_
 from rocky.language.macros.calls import Mention, WrittenArgument
 from rocky.language.macros.declaration import Declaration, Kind, Parameter
 from rocky.language.macros.pieces import (
-    NOT_INNERMOST,
-    NOT_OUTER,
     Hole,
     Piece,
     Pieces,
@@ -19,6 +17,7 @@ from rocky.language.macros.pieces import (
     made,
     text_of,
 )
+from rocky.language.names import NOT_INNERMOST, NOT_OUTER
 
 _TAKES: Final[Mapping[Kind, frozenset[str]]] = {
     "column": frozenset({"column"}),
@@ -137,28 +136,28 @@ def put(value: Value, at: Piece, places: tuple[Place, ...]) -> Pieces | None:
     if hole.dotted and is_dotted(text):
         return None
     if kind == "expression" and hole.depth and not value.free:
-        pieces = _guarded(pieces, text, hole.depth)
+        pieces = _banned(pieces, text, hole.depth)
     if kind in ("type", "table") or (is_unit(text) and not hole.enclosed):
         return pieces
     return [made("(", places), *pieces, made(")", places)]
 
 
-def _guarded(pieces: Pieces, text: str, depth: int) -> Pieces:
+def _banned(pieces: Pieces, text: str, depth: int) -> Pieces:
     """The columns in an argument are the caller's, also inside of a query of the macro."""
-    guards: dict[tuple[int, int], int] = {}
+    bans: dict[tuple[int, int], int] = {}
     for column in columns_in(text):
         if column.depth == 0:
-            guard = NOT_INNERMOST | (NOT_OUTER if depth > 1 else 0)
+            ban = NOT_INNERMOST | (NOT_OUTER if depth > 1 else 0)
         elif column.depth == 1:
-            guard = NOT_OUTER
+            ban = NOT_OUTER
         else:
             continue
-        guards[column.start, column.end] = guard
+        bans[column.start, column.end] = ban
     done: Pieces = []
     at = 0
-    for (start, end), guard in sorted(guards.items()):
+    for (start, end), ban in sorted(bans.items()):
         done += cut(pieces, at, start)
         inside = cut(pieces, start, end)
-        done += [piece._replace(guard=piece.guard | guard) for piece in inside]
+        done += [piece._replace(ban=piece.ban | ban) for piece in inside]
         at = end
     return [*done, *cut(pieces, at, len(text))]

@@ -15,7 +15,8 @@ from rocky.errors import ModelFailed, RockyError, RowsRefused
 from rocky.language.ir import OutputColumn
 from rocky.language.names import quote_name
 from rocky.plan.steps import Read, reads_of
-from rocky.project import ModelFile, SeedTable, setting_place
+from rocky.project import ModelFile, SeedTable
+from rocky.project.setting_sql import place_setting
 from rocky.run.engine.classified import ClassifiedColumns
 from rocky.run.engine.findings import diagnose_failure, diagnose_python, diagnose_source
 from rocky.run.engine.origins import QueryOrigin
@@ -83,13 +84,22 @@ class Diagnostician:
         found = diagnose_failure(failure.cause, model, (), self._project.root)
         if found is None:
             return failure
-        path, span = setting_place(model, self._project.texts, keys)
         query = failure.cause.query
         piece = query.fragment if query is not None else None
-        if span is not None and piece:
-            at = self._project.texts[path].text.find(piece, span.start, span.end)
-            span = Span(at, at + len(piece)) if at >= 0 else span
-        return self._told(failure, replace(found, path=path, span=span), reads, piece)
+        place = place_setting(model, self._project.texts, keys, self._sql_of(model, keys))
+        at = place.sql.find(piece) if piece else -1
+        told = replace(found, path=place.path, span=place.value)
+        if piece and at >= 0:
+            inside = Span(at, at + len(piece))
+            told = replace(told, span=place.span(inside), labels=place.labels(inside))
+        return self._told(failure, told, reads, piece)
+
+    @staticmethod
+    def _sql_of(model: ModelFile, keys: tuple[str | int, ...]) -> str:
+        """The SQL of a test, by its keys; nothing for a test that has none."""
+        _, index, key = keys
+        found = getattr(model.tests[int(index)], str(key))
+        return found if isinstance(found, str) else ""
 
     def _refused_rows(self, model: ModelFile, error: BaseException) -> Diagnostic | None:
         """Rows that do not fit what a model says of them: at its setting, contract or column."""

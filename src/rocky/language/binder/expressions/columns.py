@@ -11,17 +11,12 @@ from sqlglot import exp
 from rocky.diagnostics import Code
 from rocky.diagnostics.suggestion import closest
 from rocky.language.binder.expr import HAS_LATERAL_ALIAS, HAS_OUTER, Column, Expr, unknown
+from rocky.language.binder.expressions.captures import ban_of, found_inside, found_outside
 from rocky.language.binder.expressions.correlation import is_aggregated, not_grouped
 from rocky.language.binder.expressions.fields import bind_field, bind_fields, has_path, word_of
-from rocky.language.binder.expressions.guards import (
-    NOT_INNERMOST,
-    NOT_OUTER,
-    found_inside,
-    found_outside,
-    guard_of,
-)
 from rocky.language.binder.scopes import FROM_CLAUSE, Scope, bind_expression
 from rocky.language.datatypes import types as t
+from rocky.language.names import NOT_INNERMOST, NOT_OUTER
 
 # Functions Spark accepts without parentheses, after no column of that name was found.
 BARE_FUNCTIONS: dict[str, tuple[t.DataType, bool]] = {
@@ -51,7 +46,7 @@ def bind_column(node: exp.Column, scope: Scope) -> Expr:
         if (
             found is not None
             and len(found) == 1
-            and not scope.binding.guards
+            and not scope.binding.bans
             and scope.lambdas is None
             and scope.nulled is None
             and not found[0].hidden
@@ -60,7 +55,7 @@ def bind_column(node: exp.Column, scope: Scope) -> Expr:
         return resolve_name([this], (key,), node, scope)
     if args.get("db") is None and scope.lambdas is None and scope.nulled is None:
         found = scope.relation.index().get(args["this"].name.lower())
-        plain = scope.fallback is None and not scope.binding.guards
+        plain = scope.fallback is None and not scope.binding.bans
         if found is not None and len(found) == 1 and plain:
             qualifier = found[0].qualifier
             if qualifier and qualifier[-1] == table.args["this"].lower():
@@ -83,7 +78,7 @@ def resolve_name(
     found = _find(parts, scope)
     if found is None:
         return _lookup_elsewhere(identifiers, parts, node, scope)
-    if scope.binding.guards and guard_of(identifiers[0], scope) & NOT_INNERMOST:
+    if scope.binding.bans and ban_of(identifiers[0], scope) & NOT_INNERMOST:
         return found_inside(parts, node, scope)
     columns, used = found
     if len(columns) > 1:
@@ -117,7 +112,7 @@ def _lookup_elsewhere(
     if scope.aliases is not None:
         alias = scope.aliases.get(parts[0])
         if alias is not None:
-            if scope.binding.guards and guard_of(identifiers[0], scope) & NOT_INNERMOST:
+            if scope.binding.bans and ban_of(identifiers[0], scope) & NOT_INNERMOST:
                 return found_inside(parts, node, scope)
             if len(alias) > 1:
                 return scope.binding.error(
@@ -178,7 +173,7 @@ def _find_outer(
             # Spark looks one query out, not further.
             return None
         if found is not None:
-            if scope.binding.guards and guard_of(identifiers[0], scope) & NOT_OUTER:
+            if scope.binding.bans and ban_of(identifiers[0], scope) & NOT_OUTER:
                 return found_outside(parts, node, scope)
             columns, used = found
             if len(columns) > 1:

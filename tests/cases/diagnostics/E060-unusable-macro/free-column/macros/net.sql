@@ -1,3 +1,0 @@
-CREATE MACRO net(gross EXPRESSION)
--- expect: E060
-RETURN @gross - discount

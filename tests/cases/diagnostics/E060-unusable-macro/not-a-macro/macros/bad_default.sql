@@ -1,2 +1,0 @@
--- expect: E060
-CREATE MACRO bad_default(amount LITERAL DEFAULT a + 1) RETURN @amount

@@ -1,2 +1,0 @@
--- expect: E060
-SELECT 1

@@ -1,2 +1,0 @@
--- expect: E060
-CREATE MACRO no_kind(amount DOUBLE) RETURN @amount

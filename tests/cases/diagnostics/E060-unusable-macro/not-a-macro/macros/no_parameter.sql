@@ -1,3 +1,0 @@
-CREATE MACRO no_parameter(amount EXPRESSION)
--- expect: E060
-RETURN @amout * 2

@@ -1,3 +1,0 @@
-CREATE MACRO not_one(a EXPRESSION)
--- expect: E060
-RETURN @a, 1

@@ -1,2 +1,0 @@
--- expect: E060
-CREATE MACRO this_name() RETURN 1

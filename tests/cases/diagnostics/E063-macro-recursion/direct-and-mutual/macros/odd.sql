@@ -1,3 +1,0 @@
-CREATE MACRO odd(value EXPRESSION)
--- expect: E063
-RETURN @even(@value - 1)

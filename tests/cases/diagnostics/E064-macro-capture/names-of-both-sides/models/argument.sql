@@ -1,4 +1,0 @@
-SELECT o.order_id,
--- expect: E064
-  @customers_in(country) AS neighbours
-FROM raw.orders AS o JOIN raw.customers AS c ON c.customer_id = o.customer_id

@@ -1,2 +1,0 @@
--- expect: E064
-SELECT order_id, @pinned(orders.customer_id) AS name FROM raw.orders

@@ -1,3 +1,0 @@
-WITH by_status AS (SELECT 1 AS a, 'x' AS s)
--- expect: E064
-SELECT a, @widest(s) AS w FROM by_status

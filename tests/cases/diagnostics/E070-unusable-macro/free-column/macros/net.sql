@@ -1,0 +1,3 @@
+CREATE MACRO net(gross EXPRESSION)
+-- expect: E070
+RETURN @gross - discount

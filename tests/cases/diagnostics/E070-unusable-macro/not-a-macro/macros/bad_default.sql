@@ -1,0 +1,2 @@
+-- expect: E070
+CREATE MACRO bad_default(amount LITERAL DEFAULT a + 1) RETURN @amount

@@ -1,0 +1,2 @@
+-- expect: E070
+SELECT 1

@@ -1,0 +1,2 @@
+-- expect: E070
+CREATE MACRO no_kind(amount DOUBLE) RETURN @amount

@@ -1,0 +1,3 @@
+CREATE MACRO no_parameter(amount EXPRESSION)
+-- expect: E070
+RETURN @amout * 2

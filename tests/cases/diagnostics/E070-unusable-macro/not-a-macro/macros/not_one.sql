@@ -1,0 +1,3 @@
+CREATE MACRO not_one(a EXPRESSION)
+-- expect: E070
+RETURN @a, 1

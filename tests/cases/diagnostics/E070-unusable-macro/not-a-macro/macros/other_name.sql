@@ -1,0 +1,2 @@
+-- expect: E070
+CREATE MACRO this_name() RETURN 1

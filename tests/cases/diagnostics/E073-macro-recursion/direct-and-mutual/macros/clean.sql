@@ -1,0 +1,3 @@
+CREATE MACRO clean(value EXPRESSION)
+-- expect: E073
+RETURN nullif(@clean(trim(@value)), '')

@@ -1,0 +1,3 @@
+CREATE MACRO odd(value EXPRESSION)
+-- expect: E073
+RETURN @even(@value - 1)

@@ -1,0 +1,2 @@
+-- expect: E074
+SELECT order_id, @pinned(orders.customer_id) AS name FROM raw.orders
