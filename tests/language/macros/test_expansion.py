@@ -267,3 +267,67 @@ def test_units_and_functions_without_parentheses_are_no_columns():
     age = "CREATE MACRO age(d EXPRESSION) RETURN datediff(DAY, @d, current_date)"
 
     assert "SELECT datediff(DAY, born, current_date)" == expanded("SELECT @age(born)", age)
+
+
+# ------------------------------------------------------------------ odd texts
+
+
+def test_a_text_that_is_nested_deeply_is_expanded_and_one_beyond_all_stacks_is_told():
+    one = "CREATE MACRO one() RETURN 1"
+    deep = "(" * 400 + "@one()" + ")" * 400
+
+    assert deep.replace("@one()", "(1)") == expanded(f"SELECT {deep}", one).removeprefix("SELECT ")
+    absurd = "(" * 60_000 + "@one()" + ")" * 60_000
+    assert [(Code.SYNTAX_ERROR, "the query is nested too deeply")] == faults(
+        f"SELECT {absurd}", one
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@one",
+        "@one(",
+        "@one()@one()",
+        "@one(())",
+        "@one(')",
+        '@one(")',
+        "@one(/*",
+        "@one(--",
+        "@one(`)",
+        "@one(@one(@one(",
+        "@one(1 => 2)",
+        "@one(x =>)",
+        "@one(=>)",
+        "@one(,)",
+        "@one(map<)",
+        "@one(>>)",
+        "@one(])",
+        "@one([)]",
+        "@ one()",
+        "@@one()",
+        "@one ()",
+        "@é()",
+        "@one(\x00)",
+        "SELECT @one() FROM",
+        "SELECT @one() @one() FROM @one() @one()",
+        "@one(a.)",
+        "@one(.a)",
+        "@one(1e)",
+        "@one(1e.5BD)",
+        "@one($$)",
+        "@one({{ x }})",
+        "@one(SELECT)",
+        "@one(SELECT 1; SELECT 2)",
+        "@one(1;)",
+    ],
+)
+def test_what_is_no_sql_is_expanded_or_told_and_never_stops_a_compile(text):
+    some = "CREATE MACRO one(x EXPRESSION DEFAULT 1, t TABLE DEFAULT a) RETURN (SELECT @x FROM @t)"
+    found = library(some).expand(text)
+
+    assert isinstance(found, Expansion | list)
+    if isinstance(found, Expansion):
+        for start in range(len(found.text)):
+            span = found.written(Span(start, start + 1))
+            assert 0 <= span.start <= span.end <= len(text)

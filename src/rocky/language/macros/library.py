@@ -5,9 +5,10 @@ whoever calls it is not told again.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, NoReturn
+from functools import partial
+from typing import Final, NamedTuple, NoReturn, TypeVar
 
 from sqlglot import exp
 
@@ -33,7 +34,9 @@ from rocky.language.macros.pieces import (
     text_of,
 )
 from rocky.language.macros.values import Mismatch, Value, judge, match_arguments, put
-from rocky.language.syntax.parser import SyntaxProblem
+from rocky.language.syntax.parser import NestedTooDeeply, SyntaxProblem, with_deep_stack
+
+T = TypeVar("T")
 
 _WORD: Final = re.compile(r"\w+")
 _IN_FROM: Final = re.compile(r"\b(?:FROM|JOIN)\s*\Z", re.IGNORECASE)
@@ -98,14 +101,26 @@ class MacroLibrary:
 
     def check(self) -> None:
         """Look at every macro, called or not."""
-        for key in self._macros:
-            self._body(key, ())
+        for key, macro in self._macros.items():
+            try:
+                _with_stack(partial(self._body, key, ()))
+            except NestedTooDeeply:
+                head = places_of(macro.pieces, *macro.declaration.head)
+                said = "the macro is nested too deeply"
+                self.faults.append(MacroFault(Code.UNUSABLE_MACRO, said, head))
 
     def expand(self, text: str) -> Expansion | list[MacroFault]:
         """A text with its calls expanded, or what is wrong with them.
 
         An empty list: a macro that it calls is broken, which is among `faults`.
         """
+        try:
+            return _with_stack(partial(self._expand_text, text))
+        except NestedTooDeeply:
+            places = (Place(None, Span(0, len(text))),)
+            return [MacroFault(Code.SYNTAX_ERROR, "the query is nested too deeply", places)]
+
+    def _expand_text(self, text: str) -> Expansion | list[MacroFault]:
         context = _Text(None, (), [])
         try:
             expanded = self._expand([copied(text, None)], context)
@@ -117,8 +132,6 @@ class MacroLibrary:
 
     def _body(self, key: str, calling: tuple[str, ...]) -> MacroBody | None:
         if key not in self._bodies:
-            # Whoever meets it again on the way reports that.
-            self._bodies[key] = None
             self._bodies[key] = self._work_out(self._macros[key], calling)
         return self._bodies[key]
 
@@ -288,6 +301,14 @@ class MacroLibrary:
             places,
             "macros are expanded before anything runs, so nothing would end this",
         )
+
+
+def _with_stack(work: Callable[[], T]) -> T:
+    """The result of some work, on a larger stack if it needs one. Raises NestedTooDeeply."""
+    try:
+        return work()
+    except RecursionError:
+        return with_deep_stack(work)
 
 
 def _without_comments(macro: Macro) -> Pieces:
