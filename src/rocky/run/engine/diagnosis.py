@@ -15,7 +15,7 @@ from rocky.errors import ModelFailed, RockyError, RowsRefused
 from rocky.language.ir import OutputColumn
 from rocky.language.names import quote_name
 from rocky.plan.steps import Read, reads_of
-from rocky.project import ModelFile, SeedTable
+from rocky.project import ModelFile, SeedTable, setting_place
 from rocky.project.setting_sql import place_setting
 from rocky.run.engine.classified import ClassifiedColumns
 from rocky.run.engine.findings import diagnose_failure, diagnose_python, diagnose_source
