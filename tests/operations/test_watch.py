@@ -90,7 +90,10 @@ def test_selectors_without_a_run_are_refused(shop):
 
 
 def test_an_interrupt_ends_it_without_a_complaint(shop):
-    command = [sys.executable, "-m", "rocky.cli", "watch", "-c", str(shop.root)]
+    # A shell has its background jobs ignore an interrupt, and so would what they start.
+    listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    call = f"from rocky.cli.app import main; main(['watch', '-c', {str(shop.root)!r}])"
+    command = [sys.executable, "-c", f"{listen}; {call}"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
