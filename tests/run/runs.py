@@ -24,7 +24,12 @@ from rocky.run.outcomes import RunResult, StepOutcome
 from rocky.run.prepare.caller import RunOrigin
 from rocky.run.prepare.checkpoints import RecordedCheckpoints
 from rocky.run.prepare.environment import Environment
-from rocky.run.prepare.resources import Announcement, RunParameters, RunResources
+from rocky.run.prepare.resources import (
+    Announcement,
+    Expectation,
+    RunParameters,
+    RunResources,
+)
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.warehouse import open_warehouse
 from tests.run.memory_engine import MemoryEngine
@@ -93,6 +98,8 @@ class Shop:
         self.heard = Heard()
         self.stop = Event()
         self.opened = 0
+        self.on_open: Callable[[], None] = lambda: None
+        self.expected = Expectation()
         self.environment: Environment | None = Environment("4.1.4", "memory", {})
         self.observed: Environment | None = None
         self.variables: dict[str, str] = {}
@@ -139,6 +146,7 @@ class Shop:
                 self.environment,
                 build_table,
                 self.announce,
+                expected=self.expected,
             )
             return run_plan(
                 plan,
@@ -158,6 +166,7 @@ class Shop:
 
     def _open(self) -> MemoryEngine:
         self.opened += 1
+        self.on_open()
         return self.engine
 
     def records(self) -> tuple[RunRecord, ...]:

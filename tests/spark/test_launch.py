@@ -20,6 +20,7 @@ from rocky.spark.java import (
     remove_unused_archives,
 )
 from rocky.spark.jvm import format_properties, heap_size, jvm_options
+from rocky.spark.warmup import UNKNOWN_WORK, Work, compilation_options
 from tests.spark.scripts import run_script
 
 needs_wheel = pytest.mark.skipif(
@@ -214,6 +215,10 @@ def test_class_data_is_left_behind_used_and_ignored_when_damaged(choose, tmp_pat
         assert made + 1 == len(list(data.archive.parent.iterdir()))
     using = [java.program, *data.options(), "-Xlog:class+load", *command[1:]]
     loaded = run_java(using)
+    # When the compilers work is no part of what an archive is known by.
+    small = [*compilation_options({}, {}, Work(is_small=True)), *using[1:]]
+    other = [*compilation_options({}, {}, UNKNOWN_WORK), *using[1:]]
+    warm = [run_java([java.program, *each]) for each in (small, other)]
     whole = data.archive.read_bytes()
     # The JVM writes an archive without permission to change it.
     data.archive.chmod(0o644)
@@ -221,6 +226,7 @@ def test_class_data_is_left_behind_used_and_ignored_when_damaged(choose, tmp_pat
     damaged = run_java(using)
 
     assert loaded.count(TOP_ARCHIVE) > 100
+    assert [loaded.count(TOP_ARCHIVE)] * 2 == [each.count(TOP_ARCHIVE) for each in warm]
     assert 0 == damaged.count(TOP_ARCHIVE)
     assert "version 4.1" in damaged
 

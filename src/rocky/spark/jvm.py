@@ -36,6 +36,7 @@ from rocky.spark.java import ClassArchive, Java, class_archive_for, remove_unuse
 from rocky.spark.jvm_end import JvmEnd, count_oom_kills, describe_end
 from rocky.spark.output import blamed_settings, first_error
 from rocky.spark.settings import variables
+from rocky.spark.warmup import CASE_CLASS, compilation_options, expected_work
 
 # Long, because a start may download the packages that the settings name; a JVM that gives up is
 # noticed at once.
@@ -231,7 +232,20 @@ def _start(
         gateway = launch_gateway()
     gateway.proc = process
     SparkContext._ensure_initialized(gateway=gateway)  # noqa: SLF001 - as the builder would
+    if expected_work().changes_case:
+        _initialise(gateway, CASE_CLASS)
     return Jvm(process, gateway, scratch, recording, heap_size(settings), killed)
+
+
+def _initialise(gateway: Any, name: str) -> None:
+    """Let a JVM make a class ready, while others of its threads do other things."""
+
+    def ask() -> None:
+        # Only a shortcut: whoever needs the class waits for it, or finds out why it is missing.
+        with suppress(Py4JError, OSError):
+            gateway.jvm.java.lang.Class.forName(name)
+
+    threading.Thread(target=ask, daemon=True, name="rocky-warm-up").start()
 
 
 def _java_command(
@@ -244,7 +258,10 @@ def _java_command(
     scratch: Path,
 ) -> list[str]:
     # Where Java reports a crash: else in the folder it was started in, which is the project's.
-    options = [f"-XX:ErrorFile={scratch / _CRASH}", *jvm_options(java, settings)]
+    options = [f"-XX:ErrorFile={scratch / _CRASH}"]
+    # Not among those that an archive is known by: it holds for any of them.
+    options += compilation_options(settings, environment, expected_work())
+    options += jvm_options(java, settings)
     if data is not None and data.exists:
         options = [*data.options(), *options]
     paths = [settings.get("spark.driver.extraClassPath"), str(home / "jars" / "*")]

@@ -192,6 +192,19 @@ class Sources:
             with _unreadable(source):
                 pin_local_files(source, self.root)
 
+    def size(self, source: SourceTable) -> int | None:
+        """The bytes of a source as it is; None when only Spark can tell. Nothing is pinned.
+
+        Raises SourceUnreadable.
+        """
+        found = self._found.get(source.key)
+        if found is not None:
+            return found.pin.bytes
+        if not self._has_local_files(source):
+            return None
+        with _unreadable(source):
+            return sum(file.size for file in pin_local_files(source, self.root).files)
+
     def is_unchanged(self, source: SourceTable) -> bool:
         """Whether a source's files are still those that were pinned, after they were read."""
         found = self._found.get(source.key)

@@ -61,6 +61,7 @@ from rocky.run.prepare.lost_state import refuse_lost_plan
 from rocky.run.prepare.pins import Pins, pin_inputs
 from rocky.run.prepare.preconditions import check_preconditions
 from rocky.run.prepare.resources import RunClock, RunContext, RunParameters, RunResources
+from rocky.run.prepare.workload import foresee_work
 from rocky.run.record.commits import CommitAdopter
 from rocky.run.record.journal import Journal, report_run
 from rocky.run.record.provenance import ProvenanceMaker
@@ -266,6 +267,10 @@ class _RunInProgress:
             tools.journal.record_all([recorder.left(step, self._times.now()) for step in rest])
         elif rest or self._options.tests_of(self._plan):
             require_writable(self._plan, rest, resources.warehouse)
+            if engine is None:
+                resources.expected.work = foresee_work(
+                    self._plan, rest, resources.warehouse, resources.sources
+                )
             self._build(engine or self._open_engine(), tools, settled, refused | absent)
 
     def _build(

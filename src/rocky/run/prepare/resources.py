@@ -33,6 +33,7 @@ from rocky.run.prepare.caller import RunOrigin
 from rocky.run.prepare.environment import Environment
 from rocky.run.prepare.inputs import MadeFrom
 from rocky.run.run_log import RunLog, no_log
+from rocky.spark.warmup import UNKNOWN_WORK, Work
 from rocky.store.delta.signature import NO_AUTHORITY, CommitAuthority
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.iceberg import check_iceberg, publish_iceberg
@@ -188,6 +189,13 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+@dataclass(slots=True)
+class Expectation:
+    """What Spark will have to do: noted when it is known, read when Spark starts."""
+
+    work: Work = UNKNOWN_WORK
+
+
 @dataclass(frozen=True, slots=True)
 class RunResources:
     """What a run works with: where tables and records are, who asked, and how to start Spark.
@@ -197,6 +205,7 @@ class RunResources:
     before it starts; `observe` says what it is. `remote` is the
     remote copy of the ledger, if there is one. `on_begin` is told the id of the run. `applied` is
     the kept plan that the run must hold to, if there is one. `open_log` is where stacks go.
+    `expected` is what whoever starts Spark is told of the work ahead.
     """
 
     warehouse: Warehouse
@@ -213,6 +222,7 @@ class RunResources:
     on_begin: Callable[[RunId], None] | None = None
     applied: AppliedPlan | None = None
     open_log: Callable[[RunId], RunLog] = no_log
+    expected: Expectation = field(default_factory=Expectation)
 
 
 @dataclass(frozen=True, slots=True)

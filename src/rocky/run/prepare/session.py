@@ -37,10 +37,11 @@ from rocky.run.prepare.claims import write_ledger_anchor
 from rocky.run.prepare.environment import observe_environment, predict_environment
 from rocky.run.prepare.lost_state import refuse_new_ledger
 from rocky.run.prepare.pins import open_project_warehouse
-from rocky.run.prepare.resources import RunResources, announcements_for
+from rocky.run.prepare.resources import Expectation, RunResources, announcements_for
 from rocky.run.run_log import RunLog
 from rocky.spark.java import has_driver
 from rocky.spark.source_files import hide_location
+from rocky.spark.warmup import UNKNOWN_WORK, expecting
 from rocky.state.session import Session, open_session
 from rocky.store.warehouse import Table, Warehouse
 
@@ -199,11 +200,12 @@ def open_run(
             )
         checksums = checksums_of(project)
         opened.callback(checksums.save)
+        expected = Expectation()
         resources = RunResources(
             warehouse.vouched_by(RecordedCheckpoints(ledger).vouch),
             ledger,
             caller.circumstances,
-            engine_opener(opened, project, adapter, caller),
+            engine_opener(opened, project, adapter, caller, expected),
             Sources(project.root, adapter.conf, checksums),
             partial(
                 observe_environment,
@@ -221,6 +223,7 @@ def open_run(
             on_begin=partial(_note_begun, run_ids, held),
             applied=caller.applied,
             open_log=partial(RunLog, project.root, redact=_redactor(project, adapter)),
+            expected=expected,
         )
         yield RunSession(project, adapter, resources, caller, stop, held)
 
@@ -280,9 +283,13 @@ def _redactor(project: Project, adapter: Adapter) -> Callable[[str], str]:
 
 
 def engine_opener(
-    opened: ExitStack, project: Project, adapter: Adapter, caller: Caller
+    opened: ExitStack,
+    project: Project,
+    adapter: Adapter,
+    caller: Caller,
+    expected: Expectation | None = None,
 ) -> Callable[[], Engine]:
-    """Spark, started by whoever asks first; the others get the same."""
+    """Spark, started by whoever asks first for the work that is `expected`; others get the same."""
     lock, started = Lock(), list[Engine]()
 
     def open_engine() -> Engine:
@@ -292,7 +299,8 @@ def engine_opener(
                 from rocky.run.engine.spark import open_project_engine  # noqa: PLC0415
 
                 start = _announced_start(adapter, caller.listener, caller.spark)
-                with placed_settings(project, adapter), start:
+                work = UNKNOWN_WORK if expected is None else expected.work
+                with placed_settings(project, adapter), start, expecting(work):
                     engine = open_project_engine(adapter, project.root, caller.spark)
                     started.append(opened.enter_context(engine))
             return started[0]
