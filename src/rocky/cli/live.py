@@ -22,7 +22,7 @@ from rocky.cli.render.tables import format_count, format_duration
 from rocky.ledger.run_records import AttemptRecord, ModelExecution, ModelStatus
 from rocky.operations.outcome_words import HELD_BACK
 from rocky.plan.steps import HELD, UNREAD, Step, expected_steps
-from rocky.run.outcomes import StepOutcome, is_left_alone
+from rocky.run.outcomes import StepOutcome, WithoutProgress, is_left_alone
 
 _DRAWS_PER_SECOND: Final = 8
 _MARKS: Final = {
@@ -35,7 +35,7 @@ _MARKS: Final = {
 }
 
 
-class LineListener:
+class LineListener(WithoutProgress):
     """A line for each step that ends; in a large run those with nothing to do share one."""
 
     def __init__(self, say: Callable[[str], None] = write_note) -> None:
@@ -51,8 +51,6 @@ class LineListener:
 
     def started(self, step: Step) -> None:  # noqa: ARG002 - the listener's signature
         self._say_left_alone()
-
-    def progress(self, step: Step, done: int, known: int) -> None: ...
 
     def retried(self, step: Step, attempt: AttemptRecord) -> None:
         self._say(_describe_retry(step, attempt))

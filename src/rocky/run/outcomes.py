@@ -205,14 +205,18 @@ class StartListener(Protocol):
         """It is up. Not called of one that would not start."""
 
 
-class SilentListener:
+class WithoutProgress:
+    """A listener that makes nothing of progress: Spark is not asked for it."""
+
+    def progress(self, step: Step, done: int, known: int) -> None: ...
+
+
+class SilentListener(WithoutProgress):
     """Nobody listens."""
 
     def queued(self, run_id: str, steps: Sequence[Step]) -> None: ...
 
     def started(self, step: Step) -> None: ...
-
-    def progress(self, step: Step, done: int, known: int) -> None: ...
 
     def retried(self, step: Step, attempt: AttemptRecord) -> None: ...
 

@@ -10,7 +10,6 @@ A Python function that executors map over texts travels by value, with all that 
 package, so executors need the libraries it imports but not Rocky itself.
 """
 
-import json
 import pickle
 import sys
 import threading
@@ -120,9 +119,13 @@ class ClassicJobs:
         self._jvm: Any = self._context._jvm  # noqa: SLF001 - the status store has no public door
         self._spark: Any = self._context._jsc.sc()  # noqa: SLF001
         self._prefix = f"rocky-{uuid.uuid4().hex[:12]}-"
-        databind = self._jvm.com.fasterxml.jackson
-        self._json: Any = databind.databind.ObjectMapper()
-        self._json.registerModule(databind.module.scala.DefaultScalaModule())
+        # Every dot is a question to the JVM: what is used often is asked for once.
+        self._status: Any = self._spark.statusStore()
+        self._tracker: Any = self._spark.statusTracker()
+        self._arrays: Any = self._jvm.java.util.Arrays
+        self._any_status: Any = self._jvm.java.util.ArrayList()
+        self._largest: Any = self._context._gateway.new_array(self._jvm.double, 1)  # noqa: SLF001
+        self._largest[0] = 1.0
 
     @contextmanager
     def tagged(self, tag: str) -> Iterator[None]:
@@ -145,7 +148,7 @@ class ClassicJobs:
         """What the tag's jobs used so far; None when Spark has forgotten a job or is gone."""
         try:
             self._spark.listenerBus().waitUntilEmpty(_QUEUE_MS)
-            stages = {stage for job in self._jobs(tag) for stage in job["stageIds"]}
+            stages = {stage for job in self._jobs(tag) for stage in job}
             attempts = [self._attempts(stage) for stage in sorted(stages)]
         except (Py4JError, OSError):
             return Metrics()
@@ -156,7 +159,7 @@ class ClassicJobs:
     def progress(self, tag: str) -> tuple[int, int]:
         """Tasks done and tasks known, of the tag's jobs."""
         try:
-            jobs = [[self._stage(stage) for stage in job["stageIds"]] for job in self._jobs(tag)]
+            jobs = [[self._stage(stage) for stage in job] for job in self._jobs(tag)]
         except (Py4JError, OSError):
             return (0, 0)
         return known_tasks([[stage for stage in job if stage is not None] for job in jobs])
@@ -171,19 +174,17 @@ class ClassicJobs:
         # Spark keeps tags in one text with commas between them.
         return self._prefix + tag.replace(",", ";")
 
-    def _jobs(self, tag: str) -> list[dict[str, Any]]:
-        ids = self._spark.statusTracker().getJobIdsForTag(self._mark(tag))
-        return [self._read(self._spark.statusStore().job(job)) for job in ids]
+    def _jobs(self, tag: str) -> list[list[int]]:
+        """The stages of each of the tag's jobs."""
+        jobs = self._arrays.toString(self._tracker.getJobIdsForTag(self._mark(tag)))
+        return [_numbers(self._status.job(job).stageIds().mkString(",")) for job in _numbers(jobs)]
 
     def _attempts(self, stage: int) -> list[dict[str, Any]]:
-        quantiles = self._context._gateway.new_array(self._jvm.double, 1)  # noqa: SLF001
-        quantiles[0] = 1.0
-        any_status = self._jvm.java.util.ArrayList()
-        store = self._spark.statusStore()
-        return self._read(store.stageData(stage, False, any_status, True, quantiles))
+        found = self._status.stageData(stage, False, self._any_status, True, self._largest)
+        return [_described(found.apply(place)) for place in range(found.size())]
 
     def _stage(self, stage: int) -> StageProgress | None:
-        found = self._spark.statusStore().lastStageAttempt(stage)
+        found = self._status.lastStageAttempt(stage)
         status = found.status().toString()
         if status == SKIPPED:
             return None
@@ -191,8 +192,32 @@ class ClassicJobs:
         done = min(tasks, found.numCompletedIndices())
         return StageProgress(stage, tasks, done, begun=status != "PENDING")
 
-    def _read(self, value: Any) -> Any:
-        return json.loads(self._json.writeValueAsString(value))
+
+_COUNTS: Final = (
+    "numTasks", "numCompleteTasks", "numFailedTasks", "numKilledTasks",
+    "executorRunTime", "executorCpuTime", "inputBytes", "inputRecords",
+    "shuffleWriteBytes", "diskBytesSpilled", "peakExecutionMemory",
+)  # fmt: skip
+
+
+def _described(attempt: Any) -> dict[str, Any]:
+    """An attempt of a stage by the names of Spark's status API, as far as `sum_stages` asks.
+
+    Field by field: the first JSON that a JVM writes takes longer than all these questions.
+    """
+    told: dict[str, Any] = {name: getattr(attempt, name)() for name in _COUNTS}
+    spread = attempt.taskMetricsDistributions()
+    if spread.isDefined():
+        peaks = spread.get().peakExecutionMemory().mkString(",")
+        told["taskMetricsDistributions"] = {
+            "peakExecutionMemory": [float(peak) for peak in peaks.split(",") if peak]
+        }
+    return {"status": attempt.status().toString(), **told}
+
+
+def _numbers(text: str) -> list[int]:
+    """The numbers in a list that Java or Scala wrote."""
+    return [int(number) for number in text.strip("[]").split(",") if number.strip()]
 
 
 class ConnectJobs:

@@ -18,6 +18,7 @@ from typing import Any, Final
 from pyspark.sql import functions as f
 
 from rocky.language.datatypes.types import ArrayType, DataType, MapType, StructField, StructType
+from rocky.language.names import quote_name
 from rocky.spark.frame import column_named
 
 LANES: Final = (0, 1)
@@ -38,14 +39,23 @@ class HashRules:
 
 @dataclass(slots=True)
 class _RowParts:
+    """What is hashed: columns, or texts of SQL, which are made without asking Spark's process."""
+
     flags: list[Any] = field(default_factory=list)
     values: list[Any] = field(default_factory=list)
 
 
 def row_hash(fields: Sequence[StructField], lane: int = 0, *, maps_in_order: bool = False) -> Any:
     """A 64-bit hash of these columns."""
-    members = [(column_named(each.name), each.type) for each in fields]
+    members = [(_reference(each), each.type) for each in fields]
     return _hash(members, HashRules(lane, maps_in_order))
+
+
+def _reference(given: StructField) -> Any:
+    """A column, or its name in SQL where that says all that is needed."""
+    plain = not isinstance(given.type, _NESTED) and given.type.kind != "variant"
+    # What looks like a variable in SQL may be replaced by one.
+    return quote_name(given.name) if plain and "${" not in given.name else column_named(given.name)
 
 
 def _hash(members: Sequence[tuple[Any, DataType]], how: HashRules) -> Any:
@@ -53,23 +63,37 @@ def _hash(members: Sequence[tuple[Any, DataType]], how: HashRules) -> Any:
     for column, kind in members:
         _add_parts(parts, column, kind, how)
     # A first value of its own is a seed of its own: Spark's is fixed.
-    seed = [f.lit(how.lane)] if how.lane else []
-    return f.xxhash64(*seed, *_words(parts.flags), *parts.values)
+    seed = [str(how.lane)] if how.lane else []
+    hashed = [*seed, *_words(parts.flags), *parts.values]
+    if all(isinstance(each, str) for each in hashed):
+        return f.expr(f"xxhash64({', '.join(hashed)})")
+    return f.xxhash64(*map(_column, hashed))
+
+
+def _column(part: Any) -> Any:
+    return f.expr(part) if isinstance(part, str) else part
 
 
 def _words(flags: Sequence[Any]) -> list[Any]:
     """The flags as bits of integers."""
     words = []
     for start in range(0, len(flags), _FLAGS_A_WORD):
-        word = f.lit(0)
-        for place, flag in enumerate(flags[start : start + _FLAGS_A_WORD]):
-            word = word.bitwiseOR(f.when(flag, f.lit(1 << place)).otherwise(f.lit(0)))
-        words.append(word)
+        word = "0"
+        some = flags[start : start + _FLAGS_A_WORD]
+        for place, flag in enumerate(some):
+            if isinstance(flag, str):
+                word += f" | CASE WHEN {flag} THEN {1 << place} ELSE 0 END"
+        columns = [(place, flag) for place, flag in enumerate(some) if not isinstance(flag, str)]
+        made: Any = word
+        for place, flag in columns:
+            bit = f.when(flag, f.lit(1 << place)).otherwise(f.lit(0))
+            made = _column(made).bitwiseOR(bit)
+        words.append(made)
     return words
 
 
 def _add_parts(parts: _RowParts, column: Any, kind: DataType, how: HashRules) -> None:
-    parts.flags.append(column.isNull())
+    parts.flags.append(_is_null(column))
     match kind:
         case StructType(fields=fields):
             for each in fields:
@@ -116,8 +140,14 @@ def _elements(column: Any, kind: ArrayType, how: HashRules) -> list[Any]:
     return values
 
 
+def _is_null(column: Any) -> Any:
+    return f"{column} IS NULL" if isinstance(column, str) else column.isNull()
+
+
 def _is_negative_zero(column: Any) -> Any:
     """Whether a number is -0.0, which equals 0.0; of all functions, the cosecant tells fastest."""
+    if isinstance(column, str):
+        return f"CASE WHEN {column} = 0.0D THEN csc({column}) < 0.0D ELSE FALSE END"
     return f.when(column == f.lit(0.0), f.csc(column) < f.lit(0.0)).otherwise(f.lit(False))
 
 

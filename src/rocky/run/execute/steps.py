@@ -131,7 +131,9 @@ def _since(began: float) -> int:
 
 
 _LOOK_SECONDS: Final = 0.5
-"""How often Spark is asked for progress: each question costs it a little."""
+_LOOK_SHARE: Final = 20
+"""Spark is asked for progress no more often than so, and for a twentieth of the time at most: while
+it warms up, each question costs it a lot."""
 
 
 _OVERLOADED: Final = frozenset({"transient", "out_of_memory"})
@@ -161,7 +163,7 @@ class StepExecution(Watcher):
         self._recorder = recorder
         self._journal = journal
         self._times = times
-        self._looked = monotonic()
+        self._next_look = monotonic() + _LOOK_SECONDS
         self._patience = RetryBudget(plan.project.config.resilience)
         self._project = plan.project
         self._diagnostician = Diagnostician(plan.compilation)
@@ -218,11 +220,13 @@ class StepExecution(Watcher):
         self._journal.record(self._recorder.withheld(step, steps, now, by_tests=built))
 
     def pulse(self, running: Sequence[str]) -> None:
-        if self._journal.is_silent or monotonic() - self._looked < _LOOK_SECONDS:
+        began = monotonic()
+        if not self._journal.shows_progress or began < self._next_look:
             return
-        self._looked = monotonic()
         for job in running:
             self._tell_progress(job)
+        now = monotonic()
+        self._next_look = now + max(_LOOK_SECONDS, _LOOK_SHARE * (now - began))
 
     def _tell_progress(self, job: str) -> None:
         try:

@@ -32,8 +32,8 @@ from rocky.run.outcomes import (
     PipelineContribution,
     RunResult,
     SerialListener,
-    SilentListener,
     StepOutcome,
+    WithoutProgress,
     status_of,
 )
 from rocky.run.prepare.resources import RunClock
@@ -62,7 +62,7 @@ class Journal:
         self.log = log
         self._outcomes: dict[str, StepOutcome] = {}
         self._lock = Lock()
-        self.is_silent = isinstance(listener, SilentListener)
+        self.shows_progress = not isinstance(listener, WithoutProgress)
 
     @property
     def outcomes(self) -> tuple[StepOutcome, ...]:
