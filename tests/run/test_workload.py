@@ -67,6 +67,24 @@ def test_nor_is_a_query_that_makes_many_rows_of_few(shop, query):
     assert not foreseen(shop.root).is_small
 
 
+def test_what_a_macro_stands_for_is_looked_at(shop):
+    shop.write("macros/many.sql", "CREATE MACRO many(n LITERAL)\nRETURN sequence(1, @n)\n")
+    shop.write("models/alone.sql", "SELECT explode(@many(100000000)) AS id")
+
+    assert not foreseen(shop.root, "alone").is_small
+
+
+def test_of_a_file_that_was_edited_meanwhile_nothing_is_known(shop):
+    compilation = compile_project(load_project(shop.root, env={}), jobs=1, cache=False)
+    plan = plan_steps(compilation, select_models(compilation, ()))
+    # As in a project that came from the cache: texts are read when somebody asks.
+    plan.project.models["alone"]._text = None
+    shop.write("models/alone.sql", "SELECT 2 AS two")
+    warehouse = open_warehouse("warehouse", base=shop.root)
+
+    assert UNKNOWN_WORK == foresee_work(plan, plan.steps, warehouse, Sources(shop.root))
+
+
 def test_nor_is_a_source_that_only_spark_can_reach(shop):
     shop.write(
         "sources/far.toml",

@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from rocky.errors import SourceUnreadable
+from rocky.errors import InternalError, RockyError
 from rocky.plan.steps import RunPlan, Step
 from rocky.run.engine.sources import Sources
 from rocky.run.materialize.seeds import seed_target
 from rocky.run.prepare.pins import warm_up
-from rocky.spark.warmup import SMALL_BYTES, SMALL_STEPS, Work
+from rocky.spark.warmup import SMALL_BYTES, SMALL_STEPS, UNKNOWN_WORK, Work
 from rocky.store.warehouse import Table, Warehouse
 
 _MAKES_ROWS: Final = re.compile(
@@ -26,9 +26,22 @@ _CHANGES_CASE: Final = re.compile(r"\b(?:upper|lower|initcap|ucase|lcase)\s*\(",
 def foresee_work(
     plan: RunPlan, steps: Sequence[Step], warehouse: Warehouse, sources: Sources
 ) -> Work:
-    """What Spark will have to do to take these steps. Nothing is pinned."""
+    """What Spark will have to do to take these steps. Nothing is pinned.
+
+    Where a file cannot be read any more nothing is known: the step that needs it says why.
+    """
+    try:
+        return _foresee(plan, steps, warehouse, sources)
+    except InternalError:
+        raise
+    except RockyError:
+        return UNKNOWN_WORK
+
+
+def _foresee(plan: RunPlan, steps: Sequence[Step], warehouse: Warehouse, sources: Sources) -> Work:
     models = [plan.project.models[step.key] for step in steps if step.kind != "seed"]
-    texts = [model.text for model in models]
+    # With variables and macros in place: what runs, not what was written.
+    texts = [model.text if model.is_python else model.sql for model in models]
     small = (
         len(steps) <= SMALL_STEPS
         and not any(model.is_python for model in models)
@@ -56,10 +69,7 @@ def _sizes(
     """The bytes of everything there is that the steps read; None where nobody knows."""
     project = plan.project
     for key in {read.key for step in steps for read in step.reads if read.kind == "source"}:
-        try:
-            yield sources.size(project.sources[key])
-        except SourceUnreadable:
-            yield None
+        yield sources.size(project.sources[key])
     for step in steps:
         if step.kind == "seed":
             try:
