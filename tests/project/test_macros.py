@@ -7,6 +7,7 @@ from rocky.compiler.passes import compile_project
 from rocky.diagnostics.diagnostic import Span
 from rocky.project import load_project
 from rocky.project.macros import load_macros
+from rocky.project.user_cache import cache_place
 from tests.project.projects import finding, findings, load
 
 SOURCES = """
@@ -189,3 +190,75 @@ def test_an_unread_place_of_a_macro_is_never_outside_of_a_file(tmp_path):
             assert 0 <= span.start < span.end <= len(model.text)
             for label in model.labels_in_macros(Span(start, end)):
                 assert 0 <= label.span.start < label.span.end <= len(PRICE)
+
+
+# ------------------------------------------------------------------ what is remembered
+
+
+def remembered(root):
+    """The project as a second load has it, and whether that has expanded anything."""
+    load_project(root, env={}, remember=True)
+    macros = load_macros(str(root), {}, lambda _: None, remember=True)
+    found = {
+        name: macros.expand((root / f"models/{name}.sql").read_text())
+        for name in ("prices", "plain")
+    }
+    return found, macros._library is not None
+
+
+def test_a_second_load_expands_nothing_and_knows_the_same_places(tmp_path):
+    first = load(tmp_path, FILES).models["prices"].expanded
+    found, worked = remembered(tmp_path)
+    again = found["prices"]
+
+    assert not worked
+    assert None is found["plain"]
+    assert (first.text, first.macros, first.bans) == (again.text, again.macros, again.bans)
+    for start in range(len(first.text)):
+        for end in range(start + 1, len(first.text) + 1):
+            span = Span(start, end)
+            assert first.written(span) == again.written(span)
+            assert first.labels(span) == again.labels(span)
+
+
+def test_a_comment_in_a_macro_moves_the_places_that_are_remembered(tmp_path):
+    wrong = FILES | {"models/prices.sql": "SELECT @price(array(1), 2) AS p FROM raw.orders"}
+    load(tmp_path, wrong)
+    compiled(tmp_path)
+    load(tmp_path, wrong | {"macros/price.sql": f"-- of one piece\n{PRICE}"})
+    compilation = compiled(tmp_path)
+    (found,) = compilation.diagnostics
+    (label,) = [each for each in found.labels if each.path is not None]
+
+    assert (3, 8) == compilation.project.texts["macros/price.sql"].position(label.span.start)
+
+
+def test_what_is_wrong_with_a_macro_is_told_at_each_load(tmp_path):
+    broken = FILES | {"macros/price.sql": PRICE.replace("@q", "@w")}
+    load(tmp_path, broken)
+    told = [[each.message for each in compiled(tmp_path).diagnostics] for _ in range(3)]
+
+    assert [["the macro `price` has no parameter `w`"]] * 3 == told
+    load(tmp_path, FILES)
+    assert () == compiled(tmp_path).diagnostics
+
+
+def test_what_is_wrong_with_a_call_is_told_at_each_load(tmp_path):
+    load(tmp_path, FILES | {"models/prices.sql": "SELECT @price(1) AS p"})
+    told = [[each.code for each in compiled(tmp_path).diagnostics] for _ in range(3)]
+
+    assert [["E072"]] * 3 == told
+
+
+def test_no_value_of_a_variable_is_kept(tmp_path):
+    files = FILES | {
+        "models/prices.sql": "SELECT @price(amount, 'hunter2-@var(q)') AS price FROM raw.orders",
+        "models/plain.sql": "SELECT @price(amount, 2) AS price FROM raw.orders",
+    }
+    load(tmp_path, files)
+    for _ in range(2):
+        load_project(tmp_path, env={}, remember=True, variables={"q": "s3cret"})
+    kept = cache_place(tmp_path).folder / "expansions.bin"
+
+    assert b"s3cret" not in kept.read_bytes()
+    assert b"amount" in kept.read_bytes()

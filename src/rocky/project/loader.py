@@ -228,12 +228,13 @@ def load_project(
     report = diagnostics.append
     document, digest = _read_config_file(folder, config_path, env, report)
     settings = _read_settings(document, report)
-    macros = load_macros(folder, variables, report)
+    macros = load_macros(folder, variables, report, remember=remember)
     settings, expansions = expand_checks(settings, macros, document, report)
     loading = LoadContext(
         folder, env, diagnostics, variables=variables, used=macros.variables, macros=macros
     )
     found = _load_models(loading, settings, remember=remember)
+    macros.save()
     for pattern in found.unmatched:
         if settings.pipeline and not pattern.at:
             # Nobody asked for models: the project's pipelines copy, load or check tables.

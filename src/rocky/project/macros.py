@@ -6,11 +6,12 @@ calls some.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.diagnostic import Span
-from rocky.language.macros.calls import has_calls
+from rocky.language.macros.calls import find_mentions, has_calls
 from rocky.language.macros.declaration import (
     Declaration,
     DeclarationProblem,
@@ -20,6 +21,7 @@ from rocky.language.macros.expansion import Expansion
 from rocky.language.macros.faults import MacroFault
 from rocky.language.macros.pieces import Piece, Pieces, Place, copied, made
 from rocky.language.replacements import Replaced
+from rocky.project.expansion_cache import ExpansionCache, digest_texts
 from rocky.project.files import Report, child_path, read_text, scan_folders
 from rocky.project.model_text import blank_comments, fill_variables, find_variables
 from rocky.project.models import stem_of
@@ -51,16 +53,38 @@ class MacroFile:
 
 @dataclass(slots=True)
 class Macros:
-    """The macros of a project by key; `broken` are keys of files that declare none."""
+    """The macros of a project by key; `broken` are keys of files that declare none.
+
+    `variables` are those that they ask for, `texts` what they are, by path, with values filled in.
+    """
 
     files: dict[str, MacroFile] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
     variables: set[str] = field(default_factory=set)
+    texts: dict[str, str] = field(default_factory=dict)
+    cache: ExpansionCache | None = None
     _library: "MacroLibrary | None" = None
 
-    def expand(self, text: str) -> Expansion | list[MacroFault] | None:
-        """A text with its calls expanded, or what is wrong with them; None if it calls none."""
-        return self.library().expand(text) if has_calls(text) else None
+    def expand(self, text: str, *, keep: bool = True) -> Expansion | list[MacroFault] | None:
+        """A text with its calls expanded, or what is wrong with them; None if it calls none.
+
+        Without `keep`, nothing of the text is kept for the next load.
+        """
+        if not has_calls(text) or all(each.arguments is None for each in find_mentions(text)):
+            return None
+        cache = self.cache if keep else None
+        known = cache.recall(text) if cache is not None else None
+        if known is not None:
+            return known
+        found = self.library().expand(text)
+        if isinstance(found, Expansion) and cache is not None:
+            cache.keep(found)
+        return found
+
+    def save(self) -> None:
+        """Keep what was expanded for the next load."""
+        if self.cache is not None:
+            self.cache.save()
 
     def library(self) -> "MacroLibrary":
         if self._library is None:
@@ -76,21 +100,34 @@ class Macros:
         return self._library
 
 
-def load_macros(root: str, variables: Mapping[str, str], report: Report) -> Macros:
+def load_macros(
+    root: str, variables: Mapping[str, str], report: Report, *, remember: bool = False
+) -> Macros:
     """The macros below `macros/`; what is wrong with one is reported, whether it is called or not.
 
-    `variables` are the values of `@var(name)`.
+    `variables` are the values of `@var(name)`. With `remember`, texts that the last such load has
+    expanded with the same macros are not expanded again.
     """
     found = Macros()
     for folder in scan_folders(root, FOLDER, report):
         for name in folder.names:
             if name.lower().endswith(".sql"):
                 _load_macro(root, child_path(folder.path, name), variables, found, report)
-    if found.files:
+    if not found.files:
+        return found
+    # Values of variables may be secrets: nothing that has one in it is kept.
+    if remember and not found.variables:
+        found.cache = ExpansionCache(Path(root), digest_texts(found.texts))
+    if found.cache is None or not found.cache.is_checked:
         library = found.library()
         library.check()
         for fault in library.faults:
             report(diagnose_fault(fault))
+        if library.faults:
+            # Whoever calls a macro with a fault is to be told so at each load.
+            found.cache = None
+    if found.cache is not None:
+        found.cache.keep_checked()
     return found
 
 
@@ -109,6 +146,8 @@ def _load_macro(
         hint = f"pass `--var {each.name}=...`, or give a default: `@var({each.name}, ...)`"
         report(Diagnostic(Code.MISSING_VARIABLE, said, each.span, path, help=hint))
     text, comments = blank_comments(filled.text)
+    # Comments are left out of what is made, but not of where it was written.
+    found.texts[path] = f"{read[0]}\0{filled.text}"
     declared = parse_declaration(text)
     if missing or isinstance(declared, DeclarationProblem):
         found.broken.add(key)

@@ -120,7 +120,7 @@ def _expand(model: ModelFile, loading: LoadContext) -> None:
     """Expand the macros that a model calls; where that cannot be, it is reported and blocked."""
     if model.key in loading.blocked:
         return
-    found = loading.macros.expand(model.sql)
+    found = loading.macros.expand(model.sql, keep=model.filled is None)
     if found is None:
         return
     if isinstance(found, list):

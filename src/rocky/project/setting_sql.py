@@ -83,7 +83,8 @@ def expand_setting(
     model: str | None = None,
 ) -> dict[Keys, Expansion | None] | None:
     """The expansion of the SQL at some keys, by these; None for SQL that calls no macro."""
-    found = macros.expand(sql) if has_calls(sql) else None
+    kept = not isinstance(sql, Substituted)
+    found = macros.expand(sql, keep=kept) if has_calls(sql) else None
     if found is None:
         return None
     if not isinstance(found, list):

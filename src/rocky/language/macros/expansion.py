@@ -3,7 +3,6 @@
 Plain values, so that it can be asked and kept without the parser.
 """
 
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -15,15 +14,13 @@ from rocky.language.macros.pieces import Piece, Place, join_places
 class Expansion:
     """A text made of pieces, and the names in it that must not mean something else.
 
-    `source` is the text that calls, `starts` are the offsets of the pieces. `macros` are those
-    whose text is in it, by path, with their names. `bans` are offsets of names, with what each
-    must not mean.
+    `source` is the text that calls. `macros` are those whose text is in it, by path, with their
+    names. `bans` are offsets of names, with what each must not mean.
     """
 
     source: str
     text: str
     pieces: Sequence[Piece]
-    starts: Sequence[int]
     macros: Mapping[str, str]
     bans: Mapping[int, int] = field(default_factory=dict)
 
@@ -47,12 +44,14 @@ class Expansion:
     def _chain(self, span: Span, *, through: bool) -> tuple[Place, ...]:
         """The places of a span; `through` takes arguments for parts of the macro they are in."""
         start, end = span.start, max(span.end, span.start + 1)
-        first = max(bisect_right(self.starts, start) - 1, 0)
         found: list[tuple[Place, ...]] = []
         passed: list[tuple[Place, ...]] = []
         inside = False
-        for at in range(first, len(self.pieces)):
-            low, piece = self.starts[at], self.pieces[at]
+        high = 0
+        for piece in self.pieces:
+            low, high = high, high + len(piece.text)
+            if high <= start and high < len(self.text):
+                continue
             if low >= end:
                 break
             found.append(_part(piece, start - low, end - low))
@@ -73,13 +72,11 @@ def _part(piece: Piece, start: int, end: int) -> tuple[Place, ...]:
 def expansion_of(source: str, pieces: Sequence[Piece], macros: Mapping[str, str]) -> Expansion:
     """The text that pieces make of another."""
     kept = [piece for piece in pieces if piece.text]
-    starts: list[int] = []
     bans: dict[int, int] = {}
     at = 0
     for piece in kept:
-        starts.append(at)
         if piece.ban:
             bans[at] = piece.ban
         at += len(piece.text)
     text = "".join(piece.text for piece in kept)
-    return Expansion(source, text, kept, starts, macros, bans)
+    return Expansion(source, text, kept, macros, bans)
