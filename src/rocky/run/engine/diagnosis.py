@@ -126,7 +126,9 @@ class Diagnostician:
                 assert contract is not None
                 return contract.path, each.nullable_span
         column = self._output(model, name)
-        return model.path, None if column is None or model.is_python else column.span
+        if column is None or column.span is None or model.is_python:
+            return model.path, None
+        return model.path, model.place_in_file(column.span)
 
     def _output(self, model: ModelFile, name: str) -> OutputColumn | None:
         ir = self._compilation.models.get(model.key)
