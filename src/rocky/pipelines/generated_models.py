@@ -22,7 +22,8 @@ from rocky.project.configuration.config import Config
 from rocky.project.configuration.model import ModelSettings, TargetSetting
 from rocky.project.configuration.pipelines import TransformationPipeline
 from rocky.project.configuration.strategies import Strategy
-from rocky.project.models import Inherited, Target
+from rocky.project.inheritance import Inherited
+from rocky.project.models import Target
 from rocky.project.project import ProjectTexts
 from rocky.project.sources import SourceTable
 from rocky.project.toml.documents import Document

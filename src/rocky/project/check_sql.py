@@ -122,8 +122,15 @@ def _expand(
 
 def place_check(source: SourceText, setting: SettingSql, expansions: Expansions) -> SettingPlace:
     """Where the SQL of a check was written in the settings file."""
-    place = locate_keys(source.text).get(setting.keys)
-    expansion = expansions.get(setting.keys)
+    places, keys = locate_keys(source.text), setting.keys
+    expansion = expansions.get(keys)
     said = expansion.source if expansion is not None else setting.sql
-    value = place.value if place is not None else None
-    return SettingPlace(source.path, value, source.text, said, expansion)
+    own, used = places.get(keys), places.get((*keys[:-1], "use"))
+    place = SettingPlace(source.path, own.value if own else None, source.text, said, expansion)
+    if own is not None or used is None:
+        return place
+    # The assertion has its SQL from a named test: both places are told.
+    name = source.text[used.value.start + 1 : used.value.end - 1]
+    found = places.get(("test", name, keys[-1]))
+    within = place._replace(value=found.value) if found is not None else None
+    return place._replace(value=used.value, shared=(name, within) if within else None)

@@ -35,13 +35,14 @@ from rocky.project.configuration.config import (
     read_config,
 )
 from rocky.project.configuration.model import NO_DEFAULTS, FolderDefaults, merge_defaults
+from rocky.project.configuration.named_tests import SharedTests
 from rocky.project.contracts import load_contracts
 from rocky.project.files import Folder, Report, child_path, read_text, scan_folders
 from rocky.project.imports import add_imported, check_imports_block, load_imports
-from rocky.project.macros import FOLDER as MACROS
-from rocky.project.macros import load_macros
+from rocky.project.inheritance import Inherited, inherit
+from rocky.project.macros import is_macro_folder, load_macros
 from rocky.project.model_files import LoadContext, load_model
-from rocky.project.models import Inherited, ModelFile, inherit
+from rocky.project.models import ModelFile
 from rocky.project.project import Project, ProjectTexts
 from rocky.project.seeds import load_seeds
 from rocky.project.sources import load_sources
@@ -128,7 +129,9 @@ class FolderLoader:
                 continue
             base = bases.get(pattern)
             if base is None:
-                base = bases[pattern] = inherit(self.loading.root, pattern, *inherited)
+                base = bases[pattern] = inherit(
+                    self.loading.root, pattern, *inherited, self.loading.tests
+                )
                 self.found.matched.add(pattern)
             own = sidecars.get(stem)
             sidecar = prefix + own if own else None
@@ -231,7 +234,13 @@ def load_project(
     macros = load_macros(folder, variables, report, remember=remember)
     settings, expansions = expand_checks(settings, macros, document, report)
     loading = LoadContext(
-        folder, env, diagnostics, variables=variables, used=macros.variables, macros=macros
+        folder,
+        env,
+        diagnostics,
+        variables=variables,
+        used=macros.variables,
+        macros=macros,
+        tests=SharedTests(config_path, settings.test),
     )
     found = _load_models(loading, settings, remember=remember)
     macros.save()
@@ -368,9 +377,8 @@ def _load_models(loading: LoadContext, config: Config, *, remember: bool) -> Mod
     loader = FolderLoader(loading, patterns, memory)
     for path in folders_to_walk(patterns):
         for folder in scan_folders(loading.root, path, loading.report, stamps=remember):
-            if folder.path == MACROS or folder.path.startswith(f"{MACROS}/"):
-                continue
-            loader.load_folder(folder)
+            if not is_macro_folder(folder.path):
+                loader.load_folder(folder)
     found = loader.found
     found.models.sort(key=lambda model: model.path)
     found.unmatched = [pattern for pattern in patterns if pattern not in found.matched]

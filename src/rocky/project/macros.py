@@ -100,6 +100,11 @@ class Macros:
         return self._library
 
 
+def is_macro_folder(path: str) -> bool:
+    """Whether a folder of the project holds macros, which are no models."""
+    return path == FOLDER or path.startswith(f"{FOLDER}/")
+
+
 def load_macros(
     root: str, variables: Mapping[str, str], report: Report, *, remember: bool = False
 ) -> Macros:

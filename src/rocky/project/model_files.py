@@ -18,8 +18,10 @@ from rocky.diagnostics.diagnostic import Span
 from rocky.language.macros.calls import has_calls
 from rocky.language.macros.expansion import Expansion
 from rocky.project.configuration.model import ModelSettings
+from rocky.project.configuration.named_tests import NO_SHARED_TESTS, SharedTests
 from rocky.project.configuration.strategies import Snapshot
 from rocky.project.files import Stamp, read_text
+from rocky.project.inheritance import Inherited, resolve_settings
 from rocky.project.macros import Macros, diagnose_fault, fault_span
 from rocky.project.model_text import (
     FrontMatter,
@@ -29,9 +31,9 @@ from rocky.project.model_text import (
     find_variables,
     has_variables,
 )
-from rocky.project.models import Inherited, ModelFile, SettingsPlace, resolve_settings, stem_of
+from rocky.project.models import ModelFile, SettingsPlace, stem_of
 from rocky.project.python_models import check_python_model, refuse_python_settings
-from rocky.project.setting_sql import expand_assertions
+from rocky.project.setting_sql import assertion_sql, expand_assertions
 from rocky.project.toml.documents import Document, Problem, Problems, digest_data, parse_document
 from rocky.project.toml.variables import Keys
 
@@ -40,8 +42,8 @@ from rocky.project.toml.variables import Keys
 class LoadContext:
     """A load in progress: where from, and what was found so far.
 
-    `variables` are the values of `@var(name)`, `used` the names that models ask for; `macros` are
-    the project's.
+    `variables` are the values of `@var(name)`, `used` the names that models ask for; `macros` and
+    `tests` are the project's.
     """
 
     root: str
@@ -51,6 +53,7 @@ class LoadContext:
     variables: Mapping[str, str] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
     macros: Macros = field(default_factory=Macros)
+    tests: SharedTests = NO_SHARED_TESTS
 
     def report(self, diagnostic: Diagnostic) -> None:
         self.diagnostics.append(diagnostic)
@@ -108,7 +111,7 @@ def _expand_tests(
     settings: ModelSettings, document: Document, stem: str, loading: LoadContext
 ) -> tuple[ModelSettings, dict[Keys, Expansion | None]]:
     """A model's settings with the macros in the SQL of its tests expanded."""
-    if not settings.tests or "@" not in document.text:
+    if not any(has_calls(each.sql) for each in assertion_sql(settings.tests, ())):
         return settings, {}
     tests, expansions = expand_assertions(
         settings.tests, ("tests",), loading.macros, document, loading.report, stem

@@ -8,89 +8,27 @@ does. Settings of its own win over what it takes from its folder and its pipelin
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
-
-from blake3 import blake3
 
 from rocky.diagnostics import Code
 from rocky.diagnostics.diagnostic import Label, SourceText, Span
 from rocky.diagnostics.suppression import is_marked
 from rocky.language.macros.expansion import Expansion
 from rocky.language.replacements import Replaced
-from rocky.project.configuration.config import ModelPattern
 from rocky.project.configuration.model import (
     AssertionRecord,
-    FolderDefaults,
     Level,
     ModelSettings,
     TargetSetting,
 )
-from rocky.project.configuration.strategies import FullRefresh, Strategy
+from rocky.project.configuration.named_tests import SharedTests
+from rocky.project.configuration.strategies import Strategy
 from rocky.project.files import Stamp, read_unchanged
+from rocky.project.inheritance import Inherited, resolve_settings
 from rocky.project.model_text import find_front_matter
-from rocky.project.toml.documents import Problems
 from rocky.project.toml.parser import locate_keys
-from rocky.project.toml.records import read_record
 from rocky.project.toml.variables import Keys
-
-_FULL_REFRESH: Final = FullRefresh()
-_NO_SETTINGS: Final = ModelSettings()
-
-
-@dataclass(frozen=True, slots=True)
-class Inherited:
-    """What every model of a folder starts from; made once a folder and pattern.
-
-    `digest` covers all of it: a model that inherits something else has another digest.
-    """
-
-    root: str
-    pipeline: str | None
-    settings: ModelSettings
-    catalog: str
-    schema: str
-    digest: bytes
-
-
-def inherit(root: str, pattern: ModelPattern, defaults: FolderDefaults, digest: bytes) -> Inherited:
-    """The start of the models a pattern has in a folder with these defaults."""
-    catalog = defaults.target.catalog or pattern.catalog
-    schema = defaults.target.schema or pattern.schema
-    settings = ModelSettings(
-        strategy=defaults.strategy or _FULL_REFRESH,
-        owner=defaults.owner or pattern.owner,
-        intent=defaults.intent,
-        tags=defaults.tags,
-        meta=defaults.meta,
-        lints=defaults.lints,
-    )
-    owner = f"owner {pattern.owner}\0" if pattern.owner else ""
-    own = f"{pattern.pipeline}\0{catalog}\0{schema}\0{owner}".encode()
-    return Inherited(
-        root, pattern.pipeline, settings, catalog, schema, blake3(own + digest).digest()
-    )
-
-
-def resolve_settings(data: dict[str, Any], base: Inherited, problems: Problems) -> ModelSettings:
-    """A model's own settings over those it inherits."""
-    own = read_record(ModelSettings, data, (), problems) or _NO_SETTINGS
-    inherited = base.settings
-    changes: dict[str, Any] = {}
-    if own.strategy is None:
-        changes["strategy"] = inherited.strategy
-    if own.owner is None and inherited.owner is not None:
-        changes["owner"] = inherited.owner
-    if own.intent is None and inherited.intent is not None:
-        changes["intent"] = inherited.intent
-    if inherited.tags:
-        changes["tags"] = {**inherited.tags, **own.tags}
-    if inherited.meta:
-        changes["meta"] = {**inherited.meta, **own.meta}
-    if inherited.lints:
-        changes["lints"] = {**inherited.lints, **own.lints}
-    return own._replace(**changes) if changes else own
 
 
 class Target(NamedTuple):
@@ -307,6 +245,11 @@ class ModelFile:
         if self._settings is not None:
             return bool(self._settings.test)
         return bool((self._data or {}).get("test"))
+
+    @property
+    def shared_tests(self) -> SharedTests:
+        """The named tests that its own may begin from."""
+        return self._inherited.tests
 
     @property
     def settings_path(self) -> str | None:

@@ -16,6 +16,7 @@ from rocky.project.files import Report
 from rocky.project.macros import Macros, diagnose_fault, fault_span
 from rocky.project.models import ModelFile, setting_place
 from rocky.project.toml.documents import Document
+from rocky.project.toml.parser import locate_keys
 from rocky.project.toml.strings import place_inside
 from rocky.project.toml.variables import Keys, Substituted
 
@@ -108,7 +109,8 @@ def _in_document(document: Document, keys: Keys, sql: str, span: Span) -> Span |
 class SettingPlace(NamedTuple):
     """Where SQL of a setting was written: a value of a file, whose text is `text`.
 
-    `said` is the value, of which the SQL is made by expanding macros, if it calls some.
+    `said` is the value, of which the SQL is made by expanding macros, if it calls some. `shared` is
+    the name and the place of the named test that it is from.
     """
 
     path: str
@@ -116,6 +118,7 @@ class SettingPlace(NamedTuple):
     text: str
     said: str
     expansion: Expansion | None
+    shared: "tuple[str, SettingPlace] | None" = None
 
     @property
     def sql(self) -> str:
@@ -131,8 +134,12 @@ class SettingPlace(NamedTuple):
         return place_inside(self.text, self.value, self.said, span)
 
     def labels(self, span: Span) -> tuple[Label, ...]:
-        """Where in macros a span of the SQL was written."""
-        return self.expansion.labels(span) if self.expansion is not None else ()
+        """Where in a named test, and where in macros, a span of the SQL was written."""
+        inside = self.expansion.labels(span) if self.expansion is not None else ()
+        if self.shared is None:
+            return inside
+        name, place = self.shared
+        return (Label(place.span(span), f"in the test `{name}`", place.path), *inside)
 
 
 def place_setting(
@@ -142,4 +149,16 @@ def place_setting(
     path, value = setting_place(model, texts, keys)
     expansion = model.setting_expansions.get(keys)
     said = expansion.source if expansion is not None else sql
-    return SettingPlace(path, value, texts[path].text, said, expansion)
+    place = SettingPlace(path, value, texts[path].text, said, expansion)
+    _, index, key = keys
+    name = model.tests[int(index)].use
+    if name is None or value is None or place.text[value.start] in "'\"":
+        return place
+    # The test has its SQL from a named one: both places are told.
+    used = setting_place(model, texts, (*keys[:2], "use"))[1]
+    shared = texts[model.shared_tests.path]
+    found = locate_keys(shared.text).get(("test", name, key))
+    if found is None:
+        return place._replace(value=used)
+    within = SettingPlace(shared.path, found.value, shared.text, said, expansion)
+    return place._replace(value=used, shared=(name, within))

@@ -28,6 +28,7 @@ from rocky.project.configuration.blocks import (
 )
 from rocky.project.configuration.hooks import NO_HOOKS, Hooks
 from rocky.project.configuration.model import NO_FRESHNESS, NO_LEVELS, Budget, LintLevels, Store
+from rocky.project.configuration.named_tests import NO_TESTS, NamedTests, with_named_tests
 from rocky.project.configuration.paths import escapes_project
 from rocky.project.configuration.pipeline_rules import (
     check_load,
@@ -91,6 +92,7 @@ class Config(NamedTuple):
     imports: Mapping[str, Import] = {}
     publish: Publish = Publish()
     hook: Hooks = NO_HOOKS
+    test: NamedTests = NO_TESTS
 
 
 DEFAULT_CONFIG: Final = Config()
@@ -103,6 +105,7 @@ def read_config(data: dict[str, Any], problems: Problems) -> Config:
     """The settings in a parsed `rocky.toml`."""
     found: Problems = []
     table, shorthands = _normalise(data)
+    table = _with_named_tests(table, found)
     config = read_record(Config, table, (), found) or DEFAULT_CONFIG
     _check_pipelines(config, found)
     found.extend(_find_circles(config.pipeline))
@@ -111,6 +114,23 @@ def read_config(data: dict[str, Any], problems: Problems) -> Config:
     _check_branch(config.branch, found)
     problems.extend(_restore(problem, shorthands) for problem in found)
     return config
+
+
+def _with_named_tests(table: dict[str, Any], problems: Problems) -> dict[str, Any]:
+    """The settings with what named tests say in the assertions that begin from them."""
+    named, pipelines = table.get("test"), table.get("pipeline")
+    if not isinstance(pipelines, dict):
+        return table
+    made: dict[str, Any] = {}
+    for name, pipeline in pipelines.items():
+        checks = pipeline.get("checks") if isinstance(pipeline, dict) else None
+        if isinstance(checks, dict) and "assertions" in checks:
+            at = ("pipeline", name, "checks", "assertions")
+            known = named if isinstance(named, dict) else {}
+            assertions = with_named_tests(checks["assertions"], known, at, problems)
+            pipeline = {**pipeline, "checks": {**checks, "assertions": assertions}}  # noqa: PLW2901 - the same, with more in it
+        made[name] = pipeline
+    return {**table, "pipeline": made}
 
 
 def _normalise(data: dict[str, Any]) -> tuple[dict[str, Any], dict[str, tuple[str, bool]]]:

@@ -120,11 +120,14 @@ ABOUT_ROWS: Final = frozenset(
     }
 )
 """The kinds that one row alone decides, so that failing rows can be put aside."""
-_SHARED: Final = frozenset({"type", "name", "description", "table", "severity", "filter"})
+_SHARED: Final = frozenset({"type", "use", "name", "description", "table", "severity", "filter"})
 
 
 class AssertionRecord(NamedTuple):
-    """A check of one kind; only the keys of that kind are set."""
+    """A check of one kind; only the keys of that kind are set.
+
+    `use` is the name of a test in `rocky.toml` that it begins from.
+    """
 
     type: Kind
     column: str | None = None
@@ -147,6 +150,7 @@ class AssertionRecord(NamedTuple):
     columns: tuple[str, ...] = ()
     key_expr: str | None = None
     days: NonNegative | None = None
+    use: str | None = None
 
 
 def _read_assertion(value: Any, at: Keys, problems: Problems) -> Any:
