@@ -64,6 +64,12 @@ WRITTEN_OUT = {
 The level of adjustable findings, by code or name: `allow`, `warn` or `error`. See
 [the list](../diagnostics/README.md).
 """,
+    "test": """
+### `[test.NAME]`
+
+A test that many models share, with the keys of a model's `[[tests]]`; one with `use = "NAME"`
+begins from it. See [testing](../guides/testing.md#tests-that-many-models-share).
+""",
 }
 
 

@@ -1,5 +1,7 @@
 """Macros on Spark: the rows they give, the places they fail at, and when they are built again."""
 
+from hashlib import md5
+
 import pyarrow as pa
 import pytest
 
@@ -52,6 +54,7 @@ MODELS = {
         "SELECT rates.id AS x, @euros(rates.amount, rates.currency) - 1 AS euros,\n"
         "  @plus(rates.parts, rates.id) AS parts\nFROM raw.orders AS rates\n"
     ),
+    "models/paid.toml": "[[surrogate_key]]\nname = 'key'\ncolumns = ['x', 'euros']\n",
     "models/ranked.sql": (
         "WITH ranked AS (SELECT * FROM raw.rates WHERE day < 3)\n"
         "SELECT r.currency, r.rate FROM @newest(ranked, currency, day) AS r\n"
@@ -115,7 +118,8 @@ def test_macros_give_the_rows_of_what_they_stand_for_and_are_built_again_when_th
     assert opened.compile(verify=True).verify.agrees
     assert {"paid": "success", "ranked": "success"} == outcomes(build(tmp_path, spark))
     # Orders of 10 EUR and 20 USD, at 1 and 9: each in its own currency.
-    assert [(1, 9, [2, 3]), (2, 179, [])] == rows(tmp_path, spark, "paid")
+    keys = [md5(text).hexdigest() for text in (b"1:1|1:9", b"1:2|3:179")]
+    assert [(1, 9, [2, 3], keys[0]), (2, 179, [], keys[1])] == rows(tmp_path, spark, "paid")
     assert [("EUR", 1), ("USD", 3)] == rows(tmp_path, spark, "ranked")
 
     tests = opened.test("ranked")

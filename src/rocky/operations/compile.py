@@ -207,8 +207,9 @@ def compile_models(workspace: Workspace, request: CompileRequest) -> CompileRepo
 
 def _expanded(models: Iterable[ModelFile]) -> Iterator[ExpandedModel]:
     for model in models:
-        if model.expanded is not None:
-            macros = {name: path for path, name in sorted(model.expanded.macros.items())}
+        found = model.expanded.macros.items() if model.expanded is not None else ()
+        macros = {name: path for path, name in sorted(found) if name}
+        if macros:
             yield ExpandedModel(model.name, model.path, macros, model.sql)
 
 

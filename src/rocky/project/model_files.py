@@ -34,6 +34,7 @@ from rocky.project.model_text import (
 from rocky.project.models import ModelFile, SettingsPlace, stem_of
 from rocky.project.python_models import check_python_model, refuse_python_settings
 from rocky.project.setting_sql import assertion_sql, expand_assertions
+from rocky.project.surrogate_keys import add_keys, refuse_keys
 from rocky.project.toml.documents import Document, Problem, Problems, digest_data, parse_document
 from rocky.project.toml.variables import Keys
 
@@ -94,7 +95,7 @@ def load_model(
     hashes = (blake3(data).digest(), digest)
     model = ModelFile.loaded(path, text, sql_offset, settings, place, base, hashes)
     model.setting_expansions = expansions
-    varied = (not python and _fill(model, loading)) or bool(expansions)
+    varied = (not python and _fill(model, document, loading)) or bool(expansions)
     usable = stem.lower() not in loading.blocked
     if python and usable and not check_python_model(path, text, settings, document, loading.report):
         loading.blocked.add(stem.lower())
@@ -137,13 +138,18 @@ def _expand(model: ModelFile, loading: LoadContext) -> None:
     model.settings_hash = blake3(model.settings_hash + found.text.encode()).digest()
 
 
-def _fill(model: ModelFile, loading: LoadContext) -> bool:
-    """Whether a model has variables or macros; what they stand for is filled in."""
+def _fill(model: ModelFile, document: Document | None, loading: LoadContext) -> bool:
+    """Whether a query is made of more than its text; what belongs into it is filled in."""
     varied = has_variables(model.text) or has_calls(model.text)
     if varied:
         _fill_variables(model, loading)
         _expand(model, loading)
-    return varied
+    keys = model.settings.surrogate_key
+    if not keys or document is None:
+        return varied
+    if model.key not in loading.blocked:
+        model.expanded = add_keys(model.sql, model.expanded, keys, document)
+    return True
 
 
 def _fill_variables(model: ModelFile, loading: LoadContext) -> None:
@@ -257,6 +263,10 @@ def _read_settings(
     settings = resolve_settings(document.data, base, problems)
     if not python:
         problems.extend(refuse_python_settings(settings))
+    refused = list(refuse_keys(settings.surrogate_key, python=python))
+    problems.extend(refused)
+    if refused:
+        settings = settings._replace(surrogate_key=())
     if _dates_nothing(settings):
         problems.append(
             Problem(

@@ -15,7 +15,8 @@ class Expansion:
     """A text made of pieces, and the names in it that must not mean something else.
 
     `source` is the text that calls. `macros` are those whose text is in it, by path, with their
-    names. `bans` are offsets of names, with what each must not mean.
+    names; a file without one is that of a setting which added to the text. `bans` are offsets of
+    names, with what each must not mean.
     """
 
     source: str
@@ -36,7 +37,7 @@ class Expansion:
         something else.
         """
         return tuple(
-            Label(place.span, f"in the macro `{self.macros[place.path]}`", place.path)
+            Label(place.span, _role(self.macros[place.path]), place.path)
             for place in self._chain(span, through=True)[1:]
             if place.path is not None
         )
@@ -58,6 +59,10 @@ class Expansion:
             passed.append(piece.through or found[-1])
             inside = inside or len(piece.places) > 1 or bool(piece.ban)
         return join_places(passed if through and inside else found)
+
+
+def _role(macro: str) -> str:
+    return f"in the macro `{macro}`" if macro else "the setting that this is made from"
 
 
 def _part(piece: Piece, start: int, end: int) -> tuple[Place, ...]:

@@ -257,6 +257,13 @@ class Expected(NamedTuple):
     ordered: bool = False
 
 
+class SurrogateKey(NamedTuple):
+    """A column that is added to a model's output: a hash of the columns that make up a key."""
+
+    name: str
+    columns: tuple[str, ...]
+
+
 class UnitTest(NamedTuple):
     """Inputs and the result the model must give for them."""
 
@@ -323,6 +330,7 @@ class ModelSettings(NamedTuple):
     lints: LintLevels = NO_LEVELS
     inputs: Mapping[str, str] = {}
     output: tuple[Any, ...] = ()
+    surrogate_key: tuple[SurrogateKey, ...] = ()
 
 
 @refuses(freshness=NO_FRESHNESS)
