@@ -51,7 +51,17 @@ OF_COMMAND = {
 }
 FREE = {
     *("base", "column", "columns", "description", "dimension", "end", "filters", "head"),
-    *("idempotency_key", "key", "message", "names", "partition", "principal", "sealed", "since"),
+    *(
+        "idempotency_key",
+        "key",
+        "message",
+        "names",
+        "partition",
+        "principal",
+        "schema",
+        "sealed",
+        "since",
+    ),
     *("sql", "start", "table", "template", "variables", "where"),
 }
 """What people write themselves."""

@@ -225,6 +225,14 @@ PAIRS = (
         adapter="other",
     ),
     pair(
+        "discover --pipeline p --schema a --schema b* --cache",
+        "discover.discover",
+        "discover",
+        pipeline="p",
+        schemas=["a", "b*"],
+        cache=True,
+    ),
+    pair(
         "drift --pipeline p --filter a=b --filter c=d --target other",
         "drift.drift",
         "drift",

@@ -7,6 +7,7 @@ import pytest
 from rocky.language.datatypes.text import parse_type
 from rocky.language.datatypes.types import StructField
 from rocky.project.source_declarations import declare_columns, declare_tables, order_columns
+from rocky.project.sources import undeclared_source
 from tests.project.projects import load
 
 FILE = """\
@@ -87,7 +88,7 @@ def test_columns_that_are_gone_are_taken_out_wherever_they_stand(sources, gone):
 
 def test_tables_of_a_catalogue_are_added_at_the_end():
     columns = [field("Größe", "array<struct<`a b`:int>>"), field('q"', "string", nullable=False)]
-    made = declare_tables(FILE, [("crm.people", columns)])
+    made = declare_tables(FILE, [(undeclared_source("crm.people", "rocky.toml"), columns)])
 
     assert made.startswith(FILE + "\n[[source]]\n")
     block = tomllib.loads(made)["source"][2]
@@ -96,7 +97,9 @@ def test_tables_of_a_catalogue_are_added_at_the_end():
         {"name": "Größe", "type": "array<struct<`a b`:int>>"},
         {"name": 'q"', "type": "string", "nullable": False},
     ] == block["columns"]
-    assert declare_tables("", [("a.b", columns)]).startswith("[[source]]\n")
+    assert declare_tables("", [(undeclared_source("a.b", "rocky.toml"), columns)]).startswith(
+        "[[source]]\n"
+    )
 
 
 def test_an_empty_list_is_filled_where_it_stands(tmp_path):

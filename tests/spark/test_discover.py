@@ -139,3 +139,13 @@ def test_a_table_that_nobody_declares_is_not_said_to_be_declared(shop, tmp_path)
     assert found.error is not None
     assert "table `discover_crm.nobody` (no source declares it)" in found.error
     assert "declared in" not in found.error
+
+
+def test_a_run_reads_what_is_there_and_not_what_was_kept(shop, tmp_path, spark):
+    assert 2 == len(shop.discover(cache=True).cached)
+    kept = {each.name: str(each.type) for each in shop.compile().models[0].columns}
+    (tmp_path / "orders.csv").write_text("amount,id\n2,1\n4,2\n")
+    shop.run()
+
+    assert {"id": "int", "twice": "double"} == kept
+    assert [(1, 4), (2, 8)] == sorted(map(tuple, shop.table("orders").collect()))

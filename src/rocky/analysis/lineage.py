@@ -55,14 +55,25 @@ class Trace:
 
 _STRENGTH: Final = {kind: strength for strength, kind in enumerate(LINEAGE_KINDS)}
 _Key = tuple[str, str]
+NO_COPIES: Final[Mapping[str, Sequence[str]]] = {}
 
 
 class Lineage:
     """The column graph of a project. The way down is indexed when first asked for."""
 
-    def __init__(self, models: Mapping[str, ModelIr], tables: Mapping[str, Sequence[str]]) -> None:
-        """`models` go by lower-case name, `tables` (sources and seeds) by declared name."""
+    def __init__(
+        self,
+        models: Mapping[str, ModelIr],
+        tables: Mapping[str, Sequence[str]],
+        copies: Mapping[str, Sequence[str]] = NO_COPIES,
+    ) -> None:
+        """`models` go by lower-case name, `tables` (sources and seeds) by declared name.
+
+        `copies` are those tables that pipelines make, and what they make them from: a column there
+        is the one of the same name above.
+        """
         self._models = models
+        self._copies = {name.lower(): made_from for name, made_from in copies.items()}
         self._tables = {name.lower(): (name, columns) for name, columns in tables.items()}
         self._names: dict[str, tuple[str, dict[str, str]]] = {}
         self._hops_up: dict[str, dict[str, list[Hop]]] = {}
@@ -128,7 +139,7 @@ class Lineage:
         if found is None:
             found = self._hops_up[table] = {}
             model = self._models.get(table)
-            for hop in self._hops_of(model) if model is not None else ():
+            for hop in self._hops_of(model) if model is not None else self._copied(table):
                 found.setdefault(hop.target.column.lower(), []).append(hop)
         return found
 
@@ -138,9 +149,17 @@ class Lineage:
             for edge in column.edges:
                 yield Hop(self._declared(edge.table, edge.column), target, edge.kind)
 
+    def _copied(self, table: str) -> Iterator[Hop]:
+        name, columns = self._tables.get(table, (table, ()))
+        for above in self._copies.get(table, ()):
+            for column in columns:
+                source = self._declared(above, column)
+                if column.lower() in self._names[above.lower()][1]:
+                    yield Hop(source, ColumnRef(name, column), LINEAGE_KINDS[0])
+
     def _index_down(self) -> dict[_Key, list[Hop]]:
         down: dict[_Key, list[Hop]] = {}
-        for name in self._models:
+        for name in (*self._models, *(each for each in self._copies if each not in self._models)):
             for hops in self._up(name).values():
                 for hop in hops:
                     down.setdefault(_key(hop.source), []).append(hop)

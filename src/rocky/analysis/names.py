@@ -1,8 +1,9 @@
 """Names: what a table name written in a model's SQL means in the project.
 
 A model answers to its name and to its target's full name; a source and a seed to their declared
-names; a table of another project to its full name and to `import.model`. A model hides a source of
-the same name from everyone but itself. `CompiledTables` are the tables of a compiled project as one
+names; a table that a pipeline writes to its full name and to `schema.table`; a table of another
+project to its full name and to `import.model`. A model hides a source of the same name from
+everyone but itself. `CompiledTables` are the tables of a compiled project as one
 model sees them, for binding it once more.
 """
 
@@ -18,12 +19,15 @@ from rocky.language.names import split_name
 from rocky.language.tables import Table
 from rocky.project import Project, SeedTable
 from rocky.project.imports import ImportedTable
+from rocky.project.pipeline_tables import PipelineTable, find_open_target
 from rocky.project.sources import SourceTable
 
 NO_FACE: Final = b""
 """The face of a table that does not exist."""
 _UNDECLARED: Final = b"undeclared"
 """The face of a table that nobody declares where that is no error: all are alike to a reader."""
+_COMING: Final = b"coming"
+"""The face of a table that a pipeline may come to write."""
 EVERY_NAME: Final[tuple[str, ...]] = ()
 """The look-up of a query that asked which names there are."""
 
@@ -50,6 +54,10 @@ class Names:
             schema = seed.target.schema
             if schema:
                 self._external.setdefault((schema.lower(), parts[-1]), self._external[parts])
+        for source in project.sources.values():
+            if isinstance(source, PipelineTable):
+                parts = split_name(source.key)
+                self._external.setdefault(parts[1:], self._external[parts])
         for source in project.sources.values():
             if isinstance(source, ImportedTable):
                 # Last, so that a short name never hides one that somebody declared.
@@ -82,7 +90,13 @@ class Names:
         return self._external.get(parts)
 
     def undeclared(self, parts: tuple[str, ...]) -> Table | None:
-        """A table that nobody declares, with unknown columns; None where that is an error."""
+        """A table that nobody declares, with unknown columns; None where that is an error.
+
+        One that a pipeline may come to write goes by its full name.
+        """
+        coming = find_open_target(self._project.open_targets, parts)
+        if coming is not None:
+            return Table(".".join(coming[1]), (), coming[1], known=False)
         if not self.takes_undeclared:
             return None
         return Table(".".join(parts), (), parts, known=False)
@@ -99,6 +113,8 @@ class Names:
             return blake3("\0".join(self.shown).encode("utf-8", "surrogatepass")).digest(16)
         table = self._external.get(parts)
         if table is None:
+            if find_open_target(self._project.open_targets, parts) is not None:
+                return _COMING
             return _UNDECLARED if self.takes_undeclared else NO_FACE
         columns = [(field.name, encode_type(field.type), field.nullable) for field in table.fields]
         seen = repr((table.name, table.qualifier, columns, table.known))

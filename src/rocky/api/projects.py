@@ -12,6 +12,7 @@ from rocky.api.arguments import path_of
 from rocky.compiler.passes import compile_project as _compile_project
 from rocky.operations.explain import CodesReport, ExplainReport, ExplainRequest
 from rocky.operations.explain import explain as _explain
+from rocky.operations.pipeline_tables import see_pipelines
 from rocky.operations.template import (
     SHOP,
     InitReport,
@@ -38,9 +39,10 @@ def load_project(
     `variables` gives `@var(name)` in SQL its values.
     """
     refuse_unfit("path", path, str | Path)
-    return _load_project(
+    project = _load_project(
         Path(path), env=os.environ if env is None else env, variables=variables or {}
     )
+    return see_pipelines(project)
 
 
 def compile_project(

@@ -300,12 +300,22 @@ class Workspace(Records):
         return query_frame(self, QueryRequest(query, adapter))
 
     def discover(
-        self, *names: str, write: bool = False, adapter: str | None = None
+        self,
+        *names: str,
+        write: bool = False,
+        adapter: str | None = None,
+        pipeline: str | None = None,
+        schemas: Names = (),
+        cache: bool = False,
     ) -> "DiscoverReport":
-        """The columns that sources have now; with `write` their declarations are brought up."""
+        """The columns that sources have now; with `write` their declarations are brought up.
+
+        With `cache` those that nobody declares are kept for compiles.
+        """
         from rocky.operations.discover import DiscoverRequest, discover
 
-        return discover(self, DiscoverRequest(names, write, adapter))
+        request = DiscoverRequest(names, write, adapter, pipeline, names_of(schemas), cache)
+        return discover(self, request)
 
     def drift(
         self,

@@ -18,6 +18,7 @@ from rocky.errors import ApprovalRefused
 from rocky.language.datatypes.text import field_to_json
 from rocky.project import Project
 from rocky.project.imports import ImportedTable
+from rocky.project.pipeline_tables import PipelineTable
 from rocky.project.seeds import SeedTable
 from rocky.run.materialize.seeds import seed_hash, seed_target
 from rocky.store.delta.snapshot import Snapshot
@@ -152,7 +153,7 @@ def _sources(project: Project) -> dict[str, str]:
     return {
         each.name: text_hash(each.document.text)
         for each in project.sources.values()
-        if not isinstance(each, ImportedTable)
+        if not isinstance(each, ImportedTable | PipelineTable)
     }
 
 

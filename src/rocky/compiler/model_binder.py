@@ -9,7 +9,7 @@ columns besides those of its query; readers see them, so they are part of its sc
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from blake3 import blake3
 
@@ -36,19 +36,12 @@ from rocky.language.tables import Table, Tables
 from rocky.project import ModelFile
 from rocky.project.cache import pack
 from rocky.project.configuration.strategies import (
-    HISTORY_COLUMNS,
+    HISTORY_FIELDS,
     NOTES_THE_TIME,
     Snapshot,
     Strategy,
 )
 from rocky.project.python_models import VOLATILE, Input, content_hash, inputs_of, output_of
-
-_TYPES: Final[tuple[tuple[DataType, bool], ...]] = (
-    (t.TIMESTAMP, False),
-    (t.TIMESTAMP, True),
-    (t.BOOLEAN, False),
-    (t.STRING, False),
-)
 
 
 def with_history(bound: BoundQuery, strategy: Strategy) -> BoundQuery:
@@ -64,20 +57,15 @@ def with_history(bound: BoundQuery, strategy: Strategy) -> BoundQuery:
     row = merge_sources([each for each in bound.columns if each.key in keys], EXPRESSION) | at
     sources = (at, at, NO_SOURCES, row)
     added = (
-        Column(name, kind, nullable, made_from, binding.fresh())
-        for name, (kind, nullable), made_from in zip(HISTORY_COLUMNS, _TYPES, sources, strict=True)
+        Column(each.name, each.type, each.nullable, made_from, binding.fresh())
+        for each, made_from in zip(HISTORY_FIELDS, sources, strict=True)
     )
     return replace(bound, columns=(*bound.columns, *added))
 
 
 def history_fields(strategy: Strategy) -> tuple[StructField, ...]:
     """The columns that a snapshot adds; none for any other strategy."""
-    if not isinstance(strategy, Snapshot):
-        return ()
-    return tuple(
-        StructField(name, kind, nullable)
-        for name, (kind, nullable) in zip(HISTORY_COLUMNS, _TYPES, strict=True)
-    )
+    return HISTORY_FIELDS if isinstance(strategy, Snapshot) else ()
 
 
 class NotedTables(Tables, Protocol):

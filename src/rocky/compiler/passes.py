@@ -33,11 +33,13 @@ from rocky.compiler.validity import BoundModels, find_stale, load_records, save_
 from rocky.diagnostics import Diagnostic, Label
 from rocky.diagnostics.suppression import apply_suppressions, find_allows
 from rocky.language.ir import ModelIr
+from rocky.language.names import split_name
 from rocky.project import Project
 from rocky.project.cache import cache_stamp
 from rocky.project.check_sql import find_check_sql
 from rocky.project.name_cache import save_names
-from rocky.project.sources import undeclared_source
+from rocky.project.pipeline_tables import PipelineTable, find_open_target, pipeline_table
+from rocky.project.sources import SourceTable, undeclared_source
 
 
 def place_origins(
@@ -127,15 +129,31 @@ def compile_project(
 
 def _with_undeclared(project: Project, records: Mapping[str, Record]) -> Project:
     """The project with the tables that its models read and nobody declares among its sources."""
-    if project.config.compile.undeclared == "error":
+    if project.config.compile.undeclared == "error" and not project.open_targets:
         return project
     read = sorted({name for record in records.values() for name in record.reads})
-    added = {
-        name: undeclared_source(name, project.config_path)
-        for name in read
-        if not any(name.lower() in group for group in _declared(project))
+    added: dict[str, SourceTable] = {}
+    writers = dict(project.writers)
+    for name in read:
+        if any(name.lower() in group for group in _declared(project)):
+            continue
+        coming = find_open_target(project.open_targets, split_name(name))
+        if coming is None:
+            added[name] = undeclared_source(name, project.config_path)
+            continue
+        target, parts = coming
+        added[name] = pipeline_table(project.config_path, target.pipeline, parts, target.warehouse)
+        writers[name] = target.pipeline
+    wanted = {name.lower() for name in read}
+    kept = {
+        key: each
+        for key, each in project.sources.items()
+        # What was discovered once and is read no more is no part of the project.
+        if each.is_declared or not each.discovered_ms or key in wanted
     }
-    return replace(project, sources={**project.sources, **added}) if added else project
+    if not added and len(kept) == len(project.sources):
+        return project
+    return replace(project, sources={**kept, **added}, writers=writers)
 
 
 def _declared(project: Project) -> tuple[Mapping[str, object], ...]:
@@ -232,13 +250,17 @@ def _columns(
 def _edges(
     project: Project, outcome: BoundModels
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
-    """Who reads whom, by declared names."""
-    upstream: dict[str, tuple[str, ...]] = {}
+    """Who reads whom, by declared names; pipelines read on behalf of the tables they write."""
     readers: dict[str, list[str]] = {}
-    for key, record in outcome.records.items():
-        name = project.models[key].name
-        upstream[name] = record.reads
-        for each in record.reads:
+    copied = {
+        each.name: each.reads
+        for each in project.sources.values()
+        if isinstance(each, PipelineTable) and each.key not in project.models
+    }
+    upstream = {project.models[key].name: each.reads for key, each in outcome.records.items()}
+    upstream |= {name: reads for name, reads in copied.items() if reads}
+    for name, reads in upstream.items():
+        for each in reads:
             readers.setdefault(each, []).append(name)
     return upstream, {name: tuple(sorted(each)) for name, each in readers.items()}
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -19,6 +20,14 @@ from rocky.language.ir import ModelIr, is_deterministic
 from rocky.operations.digest import Digest, Digested, counts
 from rocky.operations.findings import Finding, errors_in, findings_of
 from rocky.operations.report import Blake3, OnDemand, hidden
+from rocky.operations.unknown_tables import (
+    CachedTable,
+    IgnoredSchema,
+    UnknownTable,
+    cached_tables,
+    unknown_tables,
+    untyped_sources,
+)
 from rocky.operations.workspace import (
     Workspace,
     broken_models,
@@ -98,7 +107,9 @@ class UnknownReason:
 class CompileSummary:
     """The numbers of a compile. `bound` models were worked on, the others came from the cache.
 
-    `untyped_sources` are tables that declare no columns, or that nobody declares.
+    `untyped_sources` are tables that declare no columns, or that nobody declares. The columns of
+    `unknown_tables`, which pipelines of the project write, nobody knows yet. Those of
+    `cached_tables` are what `rocky discover --cache` found.
     """
 
     models: int
@@ -110,6 +121,9 @@ class CompileSummary:
     warnings: int
     notes: int
     untyped_sources: tuple[str, ...] = ()
+    unknown_tables: tuple[UnknownTable, ...] = ()
+    cached_tables: tuple[CachedTable, ...] = ()
+    ignored_schemas: tuple[IgnoredSchema, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +195,9 @@ def compile_models(workspace: Workspace, request: CompileRequest) -> CompileRepo
         raise InvalidRequest("`--record-baselines` is for all contracts: leave out `--model`")
     if request.live and request.models:
         raise InvalidRequest("`--live` looks at all sources: leave out `--model`")
-    project = load_workspace(workspace, cache=request.cache)
+    # A baseline is committed: no column of it comes from a folder of this machine.
+    look = not request.record_baselines
+    project = load_workspace(workspace, cache=request.cache, discovered=look)
     compilation = compile_project(project, jobs=request.jobs, cache=request.cache)
     recorded = record_baselines(project, compilation.models) if request.record_baselines else []
     if recorded:
@@ -285,15 +301,11 @@ def summarise(
         severities[Severity.ERROR],
         severities[Severity.WARNING],
         severities[Severity.INFO],
-        _untyped_sources(compilation),
+        untyped_sources(compilation),
+        unknown_tables(compilation),
+        cached_tables(compilation, datetime.now(UTC)),
+        tuple(IgnoredSchema(x.file, x.why) for x in compilation.project.unused_schemas),
     )
-
-
-def _untyped_sources(compilation: Compilation) -> tuple[str, ...]:
-    if compilation.project.config.compile.undeclared == "error":
-        return ()
-    sources = compilation.project.sources.values()
-    return tuple(sorted(each.name for each in sources if not each.columns))
 
 
 def _unknown_reasons(models: Iterable[ModelIr]) -> list[tuple[str, int]]:

@@ -1,37 +1,41 @@
 """Discover: the columns that sources have now, and their declarations brought up to date.
 
-Spark is asked for every source of the project, and for every table that models read and nobody
-declares. What it says of files without types of their own (CSV, JSON) is a guess from their values:
-it fills in what is not declared and never overrides what is.
+That is asked of every source of the project, of every table that models read and nobody declares,
+or of what one pipeline reads. Files that tell it themselves are read; Spark starts for the rest
+alone. What it says of files without types of their own (CSV, JSON) is a guess from their values: it
+fills in what is not declared and never overrides what is.
 """
 
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from datetime import UTC, datetime
 from typing import Final, Literal
 
-from rocky.errors import InternalError, NothingSelected, RockyError
+from rocky.errors import InternalError, InvalidRequest, RockyError, SourceUnreadable
 from rocky.language.datatypes.text import format_type
 from rocky.language.datatypes.types import UNKNOWN, StructField
 from rocky.language.names import split_name
 from rocky.operations.digest import Digested
+from rocky.operations.live_columns import Asked, LiveColumns, open_live
+from rocky.operations.source_choice import ChosenSource, DiscoveryScope, choose_sources
 from rocky.operations.workspace import Workspace, compile_workspace
 from rocky.pipelines.drift.live import holds
 from rocky.plan.adapters import main_adapter
 from rocky.plan.arguments import Request
 from rocky.project import Project
-from rocky.project.collisions import declared_sources
-from rocky.project.configuration.blocks import Adapter
 from rocky.project.files import write_atomically
+from rocky.project.pipeline_tables import PipelineTable
+from rocky.project.schema_cache import SCHEMAS_FOLDER, CachedSchema, file_of, save_schemas
 from rocky.project.setting_places import placed_settings
 from rocky.project.source_declarations import (
     declare_columns,
     declare_tables,
+    is_declarable,
     order_columns,
 )
 from rocky.project.sources import SourceTable
-from rocky.run.prepare.session import open_announced_engine
+from rocky.store.folder import refuse_escape
 
 _ENFORCED: Final = frozenset({"delta", "iceberg", "jdbc", "table"})
 """Formats whose NOT NULL is kept by whoever writes them; files of others may hold anything."""
@@ -39,16 +43,26 @@ _UNTYPED: Final = frozenset({"csv", "json"})
 _ORDERED: Final = "csv"
 
 
+Status = Literal["undeclared", "untyped", "changed", "same", "unreadable", "table"]
+"""How a source stands to its declaration; a `table` is one that a pipeline of the project writes
+into an object store, which nobody declares."""
+
+
 @dataclass(frozen=True, slots=True)
 class DiscoverRequest(Request):
     """Which sources, by names in which `*` stands for anything; all without any.
 
-    With `write` the declarations are brought up to date. `adapter` is whose Spark is asked.
+    With a `pipeline` what that reads is meant; `schemas` are patterns of the names of schemas. With
+    `write` the declarations are brought up to date; with `cache` what nobody declares is kept for
+    compiles. `adapter` is whose Spark is asked.
     """
 
     names: tuple[str, ...] = ()
     write: bool = False
     adapter: str | None = None
+    pipeline: str | None = None
+    schemas: tuple[str, ...] = ()
+    cache: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,23 +85,29 @@ class ColumnChange:
 
 @dataclass(frozen=True, slots=True)
 class DiscoveredSource:
-    """A source as it is now. `file` declares it, or will; types may be `guessed` from values."""
+    """A source as it is now. `file` declares it, or will; types may be `guessed` from values.
+
+    `asked` is who told: the `files` themselves, or `spark`. `pipeline` copies it, if one does.
+    """
 
     name: str
     file: str
-    status: Literal["undeclared", "untyped", "changed", "same", "unreadable"]
+    status: Status
     columns: tuple[DiscoveredColumn, ...] = ()
     changes: tuple[ColumnChange, ...] = ()
     error: str | None = None
     guessed: bool = False
+    asked: Asked | None = None
+    pipeline: str | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DiscoverReport(Digested):
-    """Every source that was looked at, and the files that were written."""
+    """Every source that was looked at, and the files that were written; `cached` are schemas."""
 
     sources: tuple[DiscoveredSource, ...]
     written: tuple[str, ...]
+    cached: tuple[str, ...] = ()
 
     @property
     def has_errors(self) -> bool:
@@ -99,9 +119,14 @@ class DiscoverReport(Digested):
 class _Found:
     """A source and its columns as they should be declared; `error` is why that is not known."""
 
-    source: SourceTable
+    chosen: ChosenSource
     columns: tuple[StructField, ...] = ()
     error: str | None = None
+    asked: Asked | None = None
+
+    @property
+    def source(self) -> SourceTable:
+        return self.chosen.source
 
     @property
     def differs(self) -> bool:
@@ -130,47 +155,67 @@ class _Found:
             yield ColumnChange(names[key], *places)
 
 
-def discover(workspace: Workspace, request: DiscoverRequest) -> DiscoverReport:
+def discover(
+    workspace: Workspace,
+    request: DiscoverRequest,
+    *,
+    looked: Callable[[int, int, DiscoveredSource], None] = lambda _number, _of, _source: None,
+) -> DiscoverReport:
     """Look at sources, and declare what they have. Raises NothingSelected, SparkUnavailable.
 
-    Of a source that cannot be looked at nothing is written.
+    Of a source that cannot be looked at nothing is written. `looked` hears of each as it is done:
+    the how manieth it is, of how many. Raises InvalidRequest for `write` and `cache` at once.
     """
-    project = compile_workspace(workspace).project
-    chosen = _choose(project, request.names)
-    if not chosen:
-        return DiscoverReport((), ())
-    found = _look(workspace, project, chosen, main_adapter(project, request.adapter)[1])
-    written = _write(project, [each for each in found if each.differs]) if request.write else ()
-    return DiscoverReport(tuple(_describe(each) for each in found), tuple(written))
-
-
-def _choose(project: Project, names: Sequence[str]) -> list[SourceTable]:
-    """The sources that names mean; those of other projects are declared there."""
-    sources = list(declared_sources(project.sources).values())
-    for name in names:
-        if not any(fnmatchcase(each.key, name.lower()) for each in sources):
-            raise NothingSelected(f"no source is called `{name}`")
-    return [
-        each
-        for each in sources
-        if not names or any(fnmatchcase(each.key, name.lower()) for name in names)
-    ]
-
-
-def _look(
-    workspace: Workspace, project: Project, chosen: Sequence[SourceTable], adapter: Adapter
-) -> list[_Found]:
+    if request.write and request.cache:
+        raise InvalidRequest("`--write` declares what `--cache` would keep: use one of them")
+    compilation = compile_workspace(workspace)
+    project = compilation.project
+    adapter = main_adapter(project, request.adapter)[1]
     found: list[_Found] = []
-    opened = open_announced_engine(project, adapter, workspace.listener, workspace.spark)
-    with placed_settings(project, adapter), opened as engine:
-        for source in chosen:
-            try:
-                live = engine.describe(source)
-            except RockyError as error:
-                found.append(_Found(source, error=str(error)))
-                continue
-            found.append(_Found(source, tuple(_to_declare(source, live))))
-    return found
+    with placed_settings(project, adapter), open_live(workspace, project, adapter) as live:
+        scope = DiscoveryScope(request.pipeline, request.names, request.schemas, request.cache)
+        chosen = choose_sources(compilation, live, scope)
+        for number, each in enumerate(chosen, start=1):
+            looked_at = _look(live, each)
+            if looked_at is not None:
+                found.append(looked_at)
+                looked(number, len(chosen), _describe(looked_at))
+    written = _write(project, [each for each in found if each.differs]) if request.write else ()
+    cached = _cache(project, found) if request.cache else ()
+    return DiscoverReport(tuple(_describe(each) for each in found), tuple(written), cached)
+
+
+def _look(live: LiveColumns, chosen: ChosenSource) -> _Found | None:
+    """A source as it is; None for a table that its pipeline has not written yet."""
+    if chosen.error is not None:
+        return _Found(chosen, error=chosen.error)
+    try:
+        columns, asked = live.of(chosen.source)
+    except RockyError as error:
+        if isinstance(chosen.source, PipelineTable) and isinstance(error, SourceUnreadable):
+            return None
+        return _Found(chosen, error=str(error))
+    return _Found(chosen, tuple(_to_declare(chosen.source, columns)), asked=asked)
+
+
+def _cache(project: Project, found: Iterable[_Found]) -> tuple[str, ...]:
+    """Keep what nobody declares; the files. What is declared stands in no need of it."""
+    kept = [
+        CachedSchema(
+            each.source.name,
+            each.columns,
+            datetime.now(UTC),
+            each.chosen.place,
+            each.chosen.pipeline,
+            each.chosen.parts,
+        )
+        for each in found
+        if each.error is None and not each.source.columns
+    ]
+    refuse_escape(project.root, f"{SCHEMAS_FOLDER}/.gitignore")
+    for schema in kept:
+        refuse_escape(project.root, file_of(schema.name))
+    return save_schemas(project.root, kept) if kept else ()
 
 
 def _to_declare(source: SourceTable, live: Iterable[StructField]) -> Iterator[StructField]:
@@ -189,7 +234,13 @@ def _to_declare(source: SourceTable, live: Iterable[StructField]) -> Iterator[St
 
 
 def _write(project: Project, found: Sequence[_Found]) -> Iterator[str]:
-    """Bring files up to date, each whole or not at all; their paths."""
+    """Bring files up to date, each whole or not at all; their paths. Raises InvalidRequest."""
+    for each in found:
+        if not each.source.is_declared and not is_declarable(each.source):
+            raise InvalidRequest(
+                f"`{each.source.name}` cannot be declared by itself: how it is reached holds a"
+                " secret; declare it with a variable, or keep its columns with `--cache`"
+            )
     files: dict[str, list[_Found]] = {}
     for each in found:
         files.setdefault(_file_of(each), []).append(each)
@@ -198,9 +249,8 @@ def _write(project: Project, found: Sequence[_Found]) -> Iterator[str]:
         before = place.read_text(encoding="utf-8") if place.exists() else ""
         here = files[path]
         declared = [(each.source, each.columns) for each in here if each.source.is_declared]
-        new = sorted(
-            (each.source.name, each.columns) for each in here if not each.source.is_declared
-        )
+        new = [(each.source, each.columns) for each in here if not each.source.is_declared]
+        new.sort(key=lambda each: each[0].name)
         after = declare_columns(before, declared)
         for source, columns in declared:
             if source.format == _ORDERED:
@@ -227,7 +277,7 @@ def _check_written(path: str, text: str, found: Iterable[_Found]) -> None:
 
 def _file_of(found: _Found) -> str:
     """The file that declares a source; of a table that none declares, that of its schema."""
-    if found.source.is_declared:
+    if found.source.is_declared or isinstance(found.source, PipelineTable):
         return found.source.file
     parts = split_name(found.source.key)
     return f"sources/{parts[-2] if len(parts) > 1 else 'default'}.toml"
@@ -235,10 +285,15 @@ def _file_of(found: _Found) -> str:
 
 def _describe(found: _Found) -> DiscoveredSource:
     source, changes = found.source, found.changes
-    status: Literal["undeclared", "untyped", "changed", "same", "unreadable"]
+    status: Status
+    pipeline = found.chosen.pipeline
     if found.error is not None:
-        return DiscoveredSource(source.name, _file_of(found), "unreadable", error=found.error)
-    if not source.is_declared:
+        return DiscoveredSource(
+            source.name, _file_of(found), "unreadable", error=found.error, pipeline=pipeline
+        )
+    if isinstance(source, PipelineTable):
+        status = "table"
+    elif not source.is_declared:
         status = "undeclared"
     elif not source.columns:
         status = "untyped"
@@ -247,7 +302,14 @@ def _describe(found: _Found) -> DiscoveredSource:
     columns = (DiscoveredColumn(f.name, format_type(f.type), f.nullable) for f in found.columns)
     guessed = source.format in _UNTYPED
     return DiscoveredSource(
-        source.name, _file_of(found), status, tuple(columns), changes, guessed=guessed
+        source.name,
+        _file_of(found),
+        status,
+        tuple(columns),
+        changes,
+        guessed=guessed,
+        asked=found.asked,
+        pipeline=pipeline,
     )
 
 

@@ -56,7 +56,7 @@ def docs(workspace: Workspace, request: DocsRequest) -> DocsReport:
     was written.
     """
     workspace = known_branch(workspace)
-    compilation = compile_workspace(workspace)
+    compilation = compile_workspace(workspace, discovered=True)
     project = compilation.project
     folder = request.out if request.out is not None else project.root / DEFAULT_FOLDER
     refuse_foreign(folder.resolve())

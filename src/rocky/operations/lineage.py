@@ -39,6 +39,7 @@ from rocky.operations.list import source_kind
 from rocky.operations.workspace import Workspace, compile_workspace, unknown_name
 from rocky.plan.arguments import Request
 from rocky.project import Project
+from rocky.project.pipeline_tables import PipelineTable, copies_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +62,8 @@ def lineage(
     """Where values come from and go to. Raises NothingSelected, InvalidRequest."""
     if request.target is None:
         _refuse_details(request)
-        return _project_lineage(compile_workspace(workspace))
-    compilation = compile_workspace(workspace)
+        return _project_lineage(compile_workspace(workspace, discovered=True))
+    compilation = compile_workspace(workspace, discovered=True)
     relation, column = _Relations(compilation).resolve(request.target, request.column)
     upstream, downstream = request.upstream, request.downstream
     if not upstream and not downstream:
@@ -126,7 +127,7 @@ def _graph_around(compilation: Compilation, name: str) -> Lineage:
     for group in (project.sources, project.seeds):
         for table in (group[key] for key in keys if key in group):
             tables[table.name] = [field.name for field in table.columns]
-    return Lineage(models, tables)
+    return Lineage(models, tables, copies_of(project.sources))
 
 
 def _model_lineage(
@@ -229,6 +230,10 @@ class _Relations:
         self._compilation = compilation
         project = compilation.project
         self._targets = {model.target.key: key for key, model in project.models.items()}
+        for key, source in project.sources.items():
+            short = key.partition(".")[2]
+            if isinstance(source, PipelineTable) and short not in project.sources:
+                self._targets.setdefault(short, key)
 
     def find(self, name: str) -> Relation | None:
         """The relation a name stands for; a model hides a source of its name."""

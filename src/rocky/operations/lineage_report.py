@@ -12,7 +12,7 @@ from rocky.operations.layered_graph import Graph, Node, render_svg
 from rocky.operations.report import hidden
 from rocky.operations.workspace import unknown_name
 
-Kind = Literal["model", "source", "import", "seed"]
+Kind = Literal["model", "source", "import", "seed", "table"]
 Transform = Annotated[str, LINEAGE_KINDS]
 Role = Annotated[str, INFLUENCE_ROLES]
 

@@ -5,6 +5,7 @@ It compiles, because who reads whom is known only from the SQL; findings are onl
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 from rocky.analysis.compilation import Compilation
@@ -12,6 +13,7 @@ from rocky.compiler.fingerprints import fingerprints_of
 from rocky.errors import InvalidRequest, LedgerUnreadable
 from rocky.operations.digest import Digest, Digested, counts
 from rocky.operations.findings import errors_in
+from rocky.operations.pipeline_order import needs_of
 from rocky.operations.report import hidden
 from rocky.operations.workspace import Workspace, compile_workspace, state_path
 from rocky.plan.arguments import Request
@@ -21,6 +23,7 @@ from rocky.project import SourceTable
 from rocky.project.configuration.labels import shown_meta, shown_tags, shown_text
 from rocky.project.descriptions import Described, describe_declared, describe_model
 from rocky.project.imports import ImportedTable
+from rocky.project.pipeline_tables import KnownBy, PipelineTable
 
 Kind = Literal["models", "sources", "seeds", "pipelines"]
 
@@ -59,12 +62,16 @@ class ListedModel:
 
 @dataclass(frozen=True, slots=True)
 class ListedSource:
-    """A table that is only read: declared here, or published by another project."""
+    """A table that no model makes: declared here, or published by another project.
+
+    A `table` is what a pipeline of this one writes: `columns_from` says where its columns are known
+    from, and `as_of` since when.
+    """
 
     name: str
     upstream: int
     downstream: int
-    kind: Literal["source", "import"]
+    kind: Literal["source", "import", "table"]
     path: str
     format: str
     columns: int
@@ -73,6 +80,9 @@ class ListedSource:
     tags: Mapping[str, str] | None = None
     meta: Mapping[str, Any] | None = None
     column_descriptions: Mapping[str, str] | None = None
+    pipeline: str | None = None
+    columns_from: KnownBy | None = None
+    as_of: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +105,10 @@ class ListedSeed:
 
 @dataclass(frozen=True, slots=True)
 class ListedPipeline:
-    """A pipeline of `rocky.toml`; `models` counts those it runs, if it runs models."""
+    """A pipeline of `rocky.toml`; `models` counts those it runs, if it runs models.
+
+    It runs after those that `depends_on` names, and after those that it `reads_from`.
+    """
 
     name: str
     kind: Literal["pipeline"]
@@ -105,6 +118,7 @@ class ListedPipeline:
     description: str | None = None
     owner: str | None = None
     meta: Mapping[str, Any] | None = None
+    reads_from: tuple[str, ...] = ()
 
 
 def _digest(found: Sequence[ListedModel | ListedSource | ListedSeed], **numbers: int) -> Digest:
@@ -184,7 +198,7 @@ Listed = ListReport | ModelsReport | SourcesReport | SeedsReport | PipelinesRepo
 
 def list_project(workspace: Workspace, request: ListRequest) -> Listed:
     """What the project has. Raises NothingSelected, InvalidRequest, and what loading raises."""
-    compilation = compile_workspace(workspace)
+    compilation = compile_workspace(workspace, discovered=True)
     errors = len(errors_in(compilation.diagnostics))
     if request.kind == "pipelines":
         if request.select:
@@ -208,8 +222,13 @@ def list_project(workspace: Workspace, request: ListRequest) -> Listed:
             )
 
 
-def source_kind(source: SourceTable) -> Literal["source", "import"]:
-    """What a table that is only read is called: one of another project is an import."""
+def source_kind(source: SourceTable) -> Literal["source", "import", "table"]:
+    """What a table is called that models read and do not make.
+
+    One of another project is an import, one that a pipeline of this one writes a table.
+    """
+    if isinstance(source, PipelineTable):
+        return "table"
     return "import" if isinstance(source, ImportedTable) else "source"
 
 
@@ -267,11 +286,21 @@ def _sources(compilation: Compilation, chosen: Collection[str]) -> tuple[ListedS
             len(source.columns),
             tags=shown_tags(source.tags) or None,
             meta=shown_meta(source.meta) or None,
+            pipeline=compilation.project.writers.get(key),
+            columns_from=source.known_by if isinstance(source, PipelineTable) else None,
+            as_of=_known_since(source),
             **_said(describe_declared(source), source.owner),
         )
         for key, source in compilation.project.sources.items()
         if key in chosen
     )
+
+
+def _known_since(source: SourceTable) -> datetime | None:
+    """When what is known of a pipeline's table was so."""
+    if not isinstance(source, PipelineTable) or not source.at_ms:
+        return None
+    return datetime.fromtimestamp(source.at_ms / 1000, UTC)
 
 
 def _seeds(
@@ -297,6 +326,7 @@ def _seeds(
 def list_pipelines(compilation: Compilation) -> tuple[ListedPipeline, ...]:
     """The pipelines of a project, in the order of its settings."""
     models = compilation.project.models.values()
+    needs = needs_of(compilation)
     return tuple(
         ListedPipeline(
             name,
@@ -307,6 +337,7 @@ def list_pipelines(compilation: Compilation) -> tuple[ListedPipeline, ...]:
             shown_text(pipeline.description),
             shown_text(pipeline.owner),
             shown_meta(pipeline.meta) or None,
+            tuple(sorted(each for each in needs.get(name, ()) if each is not None)),
         )
         for name, pipeline in compilation.project.config.pipeline.items()
     )

@@ -1,14 +1,15 @@
 """Which pipelines one invocation runs, in which order.
 
 Selected models mean a run of models alone. Otherwise every pipeline of the project runs, each after
-those its `depends_on` names, and each is a run of its own. Options that one of them does not
+those its `depends_on` names and those whose tables it reads, and each is a run of its own; models
+that belong to no pipeline are one more. Options that one of them does not
 support are refused before the first begins.
 """
 
-from collections.abc import Mapping
-
+from rocky.analysis.compilation import Compilation
 from rocky.diagnostics.suggestion import suggestion
-from rocky.errors import InvalidRequest, NothingSelected, RunRefused
+from rocky.errors import InvalidRequest, NothingSelected
+from rocky.operations.pipeline_order import has_lone_models, in_order, needs_of
 from rocky.plan.refusals import refuse_unsupported
 from rocky.plan.request import RunRequest
 from rocky.project import Project
@@ -18,12 +19,17 @@ from rocky.project.configuration.pipelines import (
     TransformationPipeline,
 )
 
+LONE_MODELS = "models"
+"""What models that belong to no pipeline are called among pipelines."""
 
-def pipelines_to_run(project: Project, request: RunRequest) -> tuple[str | None, ...]:
-    """The names of the pipelines to run; None stands for the models that were selected.
 
+def pipelines_to_run(compilation: Compilation, request: RunRequest) -> tuple[str | None, ...]:
+    """The names of the pipelines to run; None stands for models.
+
+    Alone they are those that were selected, among others those that belong to no pipeline.
     Raises NothingSelected, RunRefused, InvalidRequest.
     """
+    project = compilation.project
     pipelines = project.config.pipeline
     if request.pipeline is not None:
         pipeline = pipelines.get(request.pipeline)
@@ -47,45 +53,22 @@ def pipelines_to_run(project: Project, request: RunRequest) -> tuple[str | None,
         raise InvalidRequest(
             "`--filter` and `--resume` need one pipeline: name it with `--pipeline`"
         )
-    names = in_order(pipelines)
+    lone = has_lone_models(project)
+    names = in_order(pipelines, needs_of(compilation), lone_models=lone)
     for name in names:
-        refuse_unsupported(name, pipelines[name], request)
+        if name is not None:
+            refuse_unsupported(name, pipelines[name], request)
     return names
 
 
-def key_of_pipeline(key: str | None, name: str) -> str | None:
+def key_of_pipeline(key: str | None, name: str | None) -> str | None:
     """The idempotency key of one of several pipelines that were asked for under one."""
-    return None if key is None else f"{key}/{name}"
+    return None if key is None else f"{key}/{name or LONE_MODELS}"
 
 
 def is_of_models(pipeline: Pipeline) -> bool:
     """Whether a pipeline is a set of models of the project."""
     return isinstance(pipeline, TransformationPipeline)
-
-
-def in_order(pipelines: Mapping[str, Pipeline]) -> tuple[str, ...]:
-    """The pipelines as they are written, each after those it depends on. Raises RunRefused."""
-    placed: list[str] = []
-    under_way: list[str] = []
-
-    def place(name: str) -> None:
-        if name in placed:
-            return
-        if name in under_way:
-            circle = " -> ".join(
-                f"`{each}`" for each in (*under_way[under_way.index(name) :], name)
-            )
-            raise RunRefused(f"pipelines form a cycle: {circle}")
-        under_way.append(name)
-        for each in pipelines[name].depends_on:
-            if each in pipelines:
-                place(each)
-        under_way.pop()
-        placed.append(name)
-
-    for name in pipelines:
-        place(name)
-    return tuple(placed)
 
 
 def _refuse_table_options(request: RunRequest) -> None:

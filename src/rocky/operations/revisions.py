@@ -19,6 +19,7 @@ from rocky.compiler.passes import compile_project
 from rocky.diagnostics import Diagnostic, Severity
 from rocky.diagnostics.render import counted
 from rocky.errors import NothingSelected, ProjectNotFound, UnknownRevision
+from rocky.operations.pipeline_tables import see_pipelines
 from rocky.operations.workspace import Workspace, project_location, unknown_name
 from rocky.project import Project, load_project
 from rocky.project.git import (
@@ -193,6 +194,7 @@ def open_sides(
         remember=True,
         variables=workspace.variables,
     )
+    head = see_pipelines(head)
     repository = find_repository(folder)
     name = choose_base(workspace, repository) if ref is None else ref
     head_commit = resolve_ref(repository, "HEAD")
@@ -206,6 +208,8 @@ def open_sides(
             also=paths_outside(repository, commit, head.config_path),
         )
         base = _load_base(snapshot, head, workspace, f"`{name}` ({commit[:SHOWN_COMMIT]})")
+        # Both sides look at the tables that are there now: git keeps none.
+        base = see_pipelines(base, head.root)
         _refuse_unused(workspace, base, head)
         after = compile_project(head)
         yield Sides(

@@ -5,17 +5,25 @@ was interrupted is finished or undone first. Of several pipelines each is a run 
 whose input failed is not run, and the others are.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import Literal, Self
 
 from rocky.analysis.compilation import Compilation
+from rocky.compiler.passes import compile_project
 from rocky.errors import PromotionUnfinished, RockyError, RunSkipped, describe_failure
 from rocky.operations.digest import Digest, Digested, counts
 from rocky.operations.findings import Finding, refuse_errors
+from rocky.operations.pipeline_order import Needs, needed_first, needs_of
 from rocky.operations.pipeline_report import PipelineRun, report_pipeline
-from rocky.operations.pipelines import is_of_models, key_of_pipeline, pipelines_to_run
+from rocky.operations.pipeline_tables import see_pipelines
+from rocky.operations.pipelines import (
+    LONE_MODELS,
+    is_of_models,
+    key_of_pipeline,
+    pipelines_to_run,
+)
 from rocky.operations.report import flat, hidden
 from rocky.operations.run_report import ModelsRun, report_models
 from rocky.operations.workspace import (
@@ -179,20 +187,23 @@ def run_compiled(
     `application` is the kept plan that is carried out, if one is.
     """
     project = compilation.project
-    names = pipelines_to_run(project, request)
+    names = pipelines_to_run(compilation, request)
     if project.config.evidence.seal != "never":
         from rocky.operations.seal import refuse_unsealable  # noqa: PLC0415
 
         refuse_unsealable(workspace, project)
     caller = caller_of(workspace, project, state_path(workspace))
-    invocation = _Invocation(workspace, compilation, request, caller, application)
+    invocation = _Invocation(
+        workspace, compilation, request, caller, application, needs_of(compilation)
+    )
     if len(names) == 1:
         return RunReport(invocation.run(names[0]))
     refuse_errors(compilation, config_findings(compilation))
-    endings: dict[str, PipelineEnding] = {}
+    endings: dict[str | None, PipelineEnding] = {}
     for name in names:
-        assert name is not None, "several runs are of pipelines"
-        endings[name] = PipelineEnding(name, invocation.run_in_turn(name, endings))
+        invocation = invocation.look_again(name, endings)
+        ending = invocation.run_in_turn(name, endings)
+        endings[name] = PipelineEnding(name or LONE_MODELS, ending)
         ended(endings[name])
         if endings[name].ending.exit_code == _INTERRUPTED:
             break
@@ -208,17 +219,36 @@ class _Invocation:
     request: RunRequest
     caller: Caller
     application: PlanApplication | None
+    needs: Needs
 
-    def run_in_turn(self, name: str, before: dict[str, PipelineEnding]) -> Ending:
+    def look_again(self, name: str | None, before: Mapping[str | None, PipelineEnding]) -> Self:
+        """The same, with what the pipelines that ran before have written seen by the models.
+
+        A kept plan is carried out as it was made: it has what was seen then.
+        """
+        project = self.compilation.project
+        of_models = name is None or is_of_models(project.config.pipeline[name])
+        others = (each for each in before if each is not None)
+        wrote = any(not is_of_models(project.config.pipeline[each]) for each in others)
+        if not of_models or not wrote or self.application is not None:
+            return self
+        return replace(self, compilation=compile_project(see_pipelines(project)))
+
+    def run_in_turn(self, name: str | None, before: Mapping[str | None, PipelineEnding]) -> Ending:
         """Run one of several pipelines: an error does not stop the others."""
-        pipeline = self.compilation.project.config.pipeline[name]
-        withheld = _withheld([before[each] for each in pipeline.depends_on if each in before])
+        pipelines = self.compilation.project.config.pipeline
+        wanted = {
+            *(() if name is None else pipelines[name].depends_on),
+            *needed_first(self.needs, name),
+        }
+        withheld = _withheld([before[each] for each in before if each in wanted])
         if withheld is not None:
             return withheld
         key = key_of_pipeline(self.request.idempotency_key, name)
         request = replace(self.request, pipeline=name, idempotency_key=key)
         try:
-            return replace(self, request=request).run(None if is_of_models(pipeline) else name)
+            of_models = name is None or is_of_models(pipelines[name])
+            return replace(self, request=request).run(None if of_models else name)
         except RockyError as failure:
             kind, found = type(failure).__name__, failure.diagnostics
             said = Failure(kind, describe_failure(failure), found)

@@ -12,6 +12,7 @@ from rocky.plan.adapters import adapter_of, find_adapter
 from rocky.plan.steps import Read
 from rocky.project import Project
 from rocky.project.models import Target
+from rocky.project.pipeline_tables import PipelineTable
 from rocky.run.materialize.seeds import seed_target
 from rocky.run.prepare.pins import open_project_warehouse
 from rocky.store.delta.snapshot import Snapshot
@@ -48,6 +49,11 @@ def find_declared(project: Project, wanted: str) -> Declared | None:
         if source is None:
             return None
         read = Read("source", key)
+        if isinstance(source, PipelineTable):
+            pipeline = project.config.pipeline[source.pipeline]
+            why = f"is not there yet: `rocky run --pipeline {source.pipeline}` writes it"
+            target = Target(*source.parts)
+            return Declared(source.name, read, target, pipeline.target.adapter, why)
         return Declared(source.name, read, None, adapter_of(project, None), "is a source")
     why = _TABLELESS.get(model.strategy.type, "has not been built")
     own = None if model.strategy.type in _TABLELESS else model.target

@@ -14,6 +14,7 @@ from rocky.operations.findings import Finding, errors_in, findings_of
 from rocky.operations.report import hidden
 from rocky.operations.workspace import Workspace, load_workspace
 from rocky.project import Project
+from rocky.project.pipeline_tables import PipelineTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -43,7 +44,7 @@ def validate(workspace: Workspace) -> ValidateReport:
         adapters=tuple(project.config.adapter),
         pipelines=tuple(project.config.pipeline),
         models=len(project.models),
-        sources=len(project.sources),
+        sources=sum(not isinstance(each, PipelineTable) for each in project.sources.values()),
         seeds=len(project.seeds),
         contracts=len(project.contracts),
         diagnostics=findings_of(found, project),

@@ -87,10 +87,12 @@ class Workspace:
 # ------------------------------------------------------------------ the project
 
 
-def load_workspace(workspace: Workspace, *, cache: bool = True) -> Project:
+def load_workspace(
+    workspace: Workspace, *, cache: bool = True, discovered: bool = False
+) -> Project:
     """The project, on its branch if one is chosen. Raises ProjectNotFound, NothingSelected.
 
-    With `cache`, models that are as the last load left them are not read again.
+    With `cache`, models that are as they were are not read; `discovered` as in `see_pipelines`.
     """
     folder, config = project_location(workspace)
     variables = workspace.variables
@@ -101,16 +103,20 @@ def load_workspace(workspace: Workspace, *, cache: bool = True) -> Project:
     for name in variables:
         if name not in project.variables:
             raise NothingSelected(_unused_variable(name, project))
-    if workspace.branch_name is None:
-        return project
-    return on_branch(project, workspace.branch_name, workspace.branch_adapter)
+    if workspace.branch_name is not None:
+        project = on_branch(project, workspace.branch_name, workspace.branch_adapter)
+    # Opening a workspace loads no operation.
+    from rocky.operations.pipeline_tables import see_pipelines  # noqa: PLC0415
+
+    return see_pipelines(project, remember=cache, discovered=discovered)
 
 
 def compile_workspace(
-    workspace: Workspace, *, jobs: int | None = None, cache: bool = True
+    workspace: Workspace, *, jobs: int | None = None, cache: bool = True, discovered: bool = False
 ) -> Compilation:
     """The project, compiled. Raises what `load_workspace` raises."""
-    return compile_project(load_workspace(workspace, cache=cache), jobs=jobs, cache=cache)
+    project = load_workspace(workspace, cache=cache, discovered=discovered)
+    return compile_project(project, jobs=jobs, cache=cache)
 
 
 def project_location(workspace: Workspace) -> tuple[Path, Path | None]:

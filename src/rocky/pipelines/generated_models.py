@@ -131,6 +131,8 @@ def generate_project(project: Project, pipeline: str, models: Iterable[Generated
         texts=ProjectTexts(str(project.root), {each.path: each for each in files.values()}),
         blocked=frozenset(),
         variables=frozenset(),
+        writers={},
+        open_targets=(),
     )
 
 

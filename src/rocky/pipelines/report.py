@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from rocky.ledger.pipeline_records import AnomalyRecord, CheckOutcome, RowCount
+from rocky.pipelines.exclusion import Exclusion
 from rocky.project.models import Target
 from rocky.project.sources import SourceTable
 from rocky.run.engine.protocol import SourcePin
@@ -85,15 +86,6 @@ class ChecksResult:
     counts: Mapping[str, RowCount] = field(default_factory=dict)
     samples: Mapping[tuple[str, str], Sample] = field(default_factory=dict)
     failed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Exclusion:
-    """A table or file that was left alone, and why."""
-
-    name: str
-    target: str | None
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from rocky.project import Project
 from rocky.project.configuration.pipelines import SnapshotPipeline, SnapshotTable
 from rocky.project.configuration.strategies import FullRefresh, Snapshot
 from rocky.project.models import Target
+from rocky.project.pipeline_tables import PipelineTable
 from rocky.run.execute.runner import run_plan
 from rocky.run.outcomes import PipelineContribution, StepNotes
 from rocky.run.prepare.resources import RunParameters
@@ -95,7 +96,8 @@ def plan_model(
 def find_source(project: Project, warehouse: Warehouse, source: Target) -> GeneratedSource:
     """What is read. Raises SourceUnreadable when there is no such table, StoreUnreadable."""
     declared = project.sources.get(source.key)
-    if declared is not None:
+    if declared is not None and not isinstance(declared, PipelineTable):
+        declared = declared.as_read()
         return GeneratedSource(
             declared.name, declared.columns, declared.format, declared.path, declared.options
         )

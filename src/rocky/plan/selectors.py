@@ -16,6 +16,7 @@ from rocky.analysis.compilation import Compilation
 from rocky.diagnostics.suggestion import closest, suggestion
 from rocky.errors import NothingSelected
 from rocky.project import ModelFile, Project, SeedTable, SourceTable
+from rocky.project.pipeline_tables import PipelineTable
 from rocky.project.toml.variables import written
 
 _REACH: Final = re.compile(r"(?P<up>\d*\+)?(?P<body>.*?)(?P<down>\+\d*)?", re.DOTALL)
@@ -173,6 +174,7 @@ def _matches(term: Term, graph: _Graph) -> set[str]:
         known = sorted({_path_of(each).rpartition("/")[0] for each in nodes.values()} - {""})
     elif term.method == "pipeline":
         found = {each.key for each in models if each.pipeline == term.value}
+        found |= {key for key, writer in project.writers.items() if writer == term.value}
         known = sorted(project.config.pipeline)
     else:
         found = _named(term.value, project)
@@ -241,10 +243,19 @@ def _fits(parts: Sequence[str], patterns: Sequence[str]) -> bool:
 def _external(term: Term, project: Project) -> set[str]:
     group: Mapping[str, object] = project.sources if term.method == "source" else project.seeds
     wanted = term.value.replace("`", "").lower()
-    found = {key for key in group if key == wanted or fnmatchcase(key, wanted)}
+    found = {
+        key for key in group if any(fnmatchcase(name, wanted) for name in _names_of(key, group))
+    }
     if not found:
         raise NothingSelected(_unknown(term, sorted(group)))
     return found
+
+
+def _names_of(key: str, group: Mapping[str, object]) -> tuple[str, ...]:
+    """What a source may be called: a pipeline's table also goes by its schema and its name."""
+    if isinstance(group[key], PipelineTable):
+        return key, key.partition(".")[2]
+    return (key,)
 
 
 _NOUNS: Final = {

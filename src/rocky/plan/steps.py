@@ -99,8 +99,8 @@ class RunPlan:
 
 
 def step_id(kind: str, key: str) -> str:
-    """A seed and a model may share a name; a step's id tells them apart."""
-    return f"seed:{key}" if kind == "seed" else key
+    """A seed, a source and a model may share a name; the id tells them apart."""
+    return key if kind not in ("seed", "source") else f"{kind}:{key}"
 
 
 def plan_steps(compilation: Compilation, keys: Iterable[str]) -> RunPlan:

@@ -92,6 +92,44 @@ def save_seed_cache(root: Path, memory: SeedCache, rows: dict[str, SeedRow]) -> 
         save_values(root, SEEDS, _loader_version(), rows)
 
 
+TABLES: Final = "tables.bin"
+TableRow = tuple[tuple[int, int, int], str | None, int, tuple[tuple[str, str, bool], ...]]
+"""A table on disk: times and inode of its log's folder, the pipeline that wrote it last, when, and
+its columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableCache:
+    """Rows of tables by folder, believed while the folders of their logs have the same times."""
+
+    rows: dict[str, TableRow]
+    settled: int
+
+    def recall(self, folder: str, stamp: tuple[int, int, int]) -> TableRow | None:
+        """The row of a table that no commit has changed since."""
+        row = self.rows.get(folder)
+        if row is None or row[0] != stamp:
+            return None
+        return row if max(stamp[:2]) < self.settled else None
+
+
+NO_TABLE_CACHE: Final = TableCache({}, 0)
+_TABLE_ROWS: Final = Decoder(dict[str, TableRow])
+
+
+def load_table_cache(root: Path) -> TableCache:
+    """What was saved of the tables of this project's pipelines; nothing when in doubt."""
+    found = _load(root, TABLES, _loader_version(), _TABLE_ROWS)
+    # A warehouse may lie on another file system than the project.
+    return TableCache(found[0], found[1] - _GRAIN_ELSEWHERE) if found else NO_TABLE_CACHE
+
+
+def save_table_cache(root: Path, memory: TableCache, rows: dict[str, TableRow]) -> None:
+    """Replace the memory when a table was read again or is gone."""
+    if rows != memory.rows:
+        save_values(root, TABLES, _loader_version(), rows)
+
+
 NO_MODEL_CACHE: Final = ModelCache({}, 0)
 _ROWS: Final = Decoder(dict[str, Row])
 

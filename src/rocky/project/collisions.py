@@ -24,6 +24,7 @@ from rocky.project.configuration.strategies import has_target
 from rocky.project.files import Report
 from rocky.project.imports import ImportedTable
 from rocky.project.models import ModelFile, Target, setting_place
+from rocky.project.pipeline_tables import PipelineTable
 from rocky.project.project import ProjectTexts
 from rocky.project.seeds import SeedTable
 from rocky.project.sources import SourceTable
@@ -228,8 +229,9 @@ def target_of_seed(seed: SeedTable, config: Config) -> Target:
 
 
 def declared_sources(sources: Mapping[str, SourceTable]) -> dict[str, SourceTable]:
-    """The sources that the project declares itself."""
-    return {key: each for key, each in sources.items() if not isinstance(each, ImportedTable)}
+    """The sources that the project declares itself, or reads as others leave them."""
+    made_elsewhere = (ImportedTable, PipelineTable)
+    return {key: each for key, each in sources.items() if not isinstance(each, made_elsewhere)}
 
 
 def report_import_clashes(

@@ -26,6 +26,8 @@ from rocky.project.files import show_text
 from rocky.project.imports import ImportedTable, LoadedImport
 from rocky.project.macros import MacroFile
 from rocky.project.models import ModelFile
+from rocky.project.pipeline_tables import OpenTarget
+from rocky.project.schema_cache import CachedSchema, UnusedSchema
 from rocky.project.seeds import SeedTable
 from rocky.project.sources import SourceTable
 
@@ -68,6 +70,11 @@ class Project:
     `variables` are the names that `@var(...)` asks for in any model. The tables of `imports` are
     among the sources. `check_expansions` are the macros in the SQL of pipelines' checks, by keys.
     With a `branch`, the warehouses are that branch's.
+
+    `writers` are the pipelines that write sources, by these' keys; `open_targets` the schemas to
+    which pipelines may write tables that nobody knows yet. `cached_schemas` are what was discovered
+    and kept, by lower-case name, and `unused_schemas` the files of these that are not believed. All
+    four are empty until an operation looks at them.
     """
 
     root: Path
@@ -86,6 +93,10 @@ class Project:
     branch: BranchRef | None = None
     macros: Mapping[str, MacroFile] = field(default_factory=dict)
     check_expansions: Expansions = field(default_factory=dict)
+    writers: Mapping[str, str] = field(default_factory=dict)
+    open_targets: tuple[OpenTarget, ...] = ()
+    cached_schemas: Mapping[str, CachedSchema] = field(default_factory=dict)
+    unused_schemas: tuple[UnusedSchema, ...] = ()
 
     def __repr__(self) -> str:
         """Where it is and how much it has: all of it would fill a screen, settings included."""

@@ -13,6 +13,7 @@ from rocky.language.datatypes.text import format_type
 from rocky.language.datatypes.types import StructField
 from rocky.project.sources import SourceTable
 from rocky.project.toml.parser import Place, locate_keys
+from rocky.project.toml.variables import Substituted, written
 
 
 class _Edit(NamedTuple):
@@ -57,14 +58,31 @@ def order_columns(text: str, source: SourceTable, names: Sequence[str]) -> str:
     return text
 
 
-def declare_tables(text: str, tables: Iterable[tuple[str, Sequence[StructField]]]) -> str:
-    """The text of a file with tables of a catalogue declared at its end."""
-    blocks = [
-        f'[[source]]\nname = {_quoted(name)}\nformat = "table"\n{_list(columns)}\n'
-        for name, columns in tables
-    ]
+def is_declarable(source: SourceTable) -> bool:
+    """Whether all that says how a source is reached can be written into a file."""
+    reached = (source.path or "", *source.options.values())
+    hidden = (each.written for each in reached if isinstance(each, Substituted))
+    return all("${" in each for each in hidden)
+
+
+def declare_tables(text: str, tables: Iterable[tuple[SourceTable, Sequence[StructField]]]) -> str:
+    """The text of a file with tables that no file declares at its end."""
+    blocks = [f"[[source]]\n{_reached(source)}{_list(columns)}\n" for source, columns in tables]
     before = text if not text or text.endswith("\n") else f"{text}\n"
     return "\n".join([before, *blocks] if before else blocks)
+
+
+def _reached(source: SourceTable) -> str:
+    """The keys that say which table it is, a line each."""
+    lines = [f"name = {_quoted(source.name)}", f"format = {_quoted(source.format)}"]
+    if source.path is not None:
+        lines.append(f"path = {_quoted(written(source.path))}")
+    if source.options:
+        options = (
+            f"{_quoted(key)} = {_quoted(written(value))}" for key, value in source.options.items()
+        )
+        lines.append(f"options = {{ {', '.join(options)} }}")
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _listed(

@@ -4,7 +4,7 @@ A source's columns are a declaration: the compiler believes them.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NamedTuple
 
 from rocky.diagnostics import Code, Diagnostic, Label
@@ -41,7 +41,8 @@ class SourceTable:
 
     Its places are looked up in its document when a finding needs one. `files`, where there are
     any, are all that is read below its path; only pipelines choose them. `described` is what is
-    said of its columns.
+    said of its columns. `discovered_ms` is when they were found, where a cache has them and no file
+    declares any: a compile takes its types from them, and a run reads what is there.
     """
 
     name: str
@@ -58,11 +59,16 @@ class SourceTable:
     tags: Mapping[str, str] = field(default_factory=dict)
     meta: Mapping[str, Any] = field(default_factory=dict)
     described: Mapping[str, str] = field(default_factory=dict)
+    discovered_ms: int = 0
 
     @property
     def key(self) -> str:
         """The name as Spark compares it."""
         return self.name.lower()
+
+    def as_read(self) -> "SourceTable":
+        """It as a run reads it: a cached column is nobody's declaration."""
+        return replace(self, columns=(), discovered_ms=0) if self.discovered_ms else self
 
     @property
     def is_declared(self) -> bool:

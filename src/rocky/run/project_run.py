@@ -18,6 +18,7 @@ from rocky.run.execute.runner import run_plan
 from rocky.run.outcomes import PipelineContribution, RunResult, note_unsent
 from rocky.run.prepare.caller import Caller
 from rocky.run.prepare.claims import targets_of
+from rocky.run.prepare.pins import pipeline_inputs, target_of_table
 from rocky.run.prepare.resources import RunParameters
 from rocky.run.prepare.session import RunSession, open_run
 from rocky.store.file_usage import sweep_table
@@ -68,8 +69,10 @@ def run_request(plan: RunPlan, request: RunRequest, caller: Caller) -> RunResult
 
 
 def _tables_of(plan: RunPlan, warehouse: Warehouse) -> list[Table]:
-    """The tables of the project's own models and seeds that a plan writes or reads."""
+    """The tables of the project's own that a plan writes or reads."""
     read = [plan.project.models[key].target for key in plan.pinned]
+    sources = plan.project.sources
+    read += [target_of_table(sources[key]) for key in pipeline_inputs(plan, warehouse)]
     return [warehouse.table(each) for each in (*targets_of(plan), *read)]
 
 

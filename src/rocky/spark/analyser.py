@@ -35,6 +35,7 @@ from rocky.language.syntax.references import fill_placeholders
 from rocky.project import ModelFile
 from rocky.project.configuration.strategies import query_width
 from rocky.project.imports import ImportedTable
+from rocky.project.pipeline_tables import PipelineTable
 from rocky.spark.session import open_session
 
 SESSION_CATALOG = "spark_catalog"
@@ -234,6 +235,8 @@ class Analyser:
             if isinstance(source, ImportedTable) and not source.removed:
                 # Before the declared names, which win over short ones.
                 self._put_external([source.imported, source.model], source.columns)
+            elif isinstance(source, PipelineTable):
+                self._put_external(source.parts[1:], source.columns)
         for source in project.sources.values():
             self._put_external(source.name.split("."), source.columns)
         for seed in project.seeds.values():

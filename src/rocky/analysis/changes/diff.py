@@ -25,6 +25,7 @@ from rocky.analysis.compilation import Compilation
 from rocky.analysis.lineage import ColumnRef, Lineage, reach_models
 from rocky.errors import NotComparable
 from rocky.language.binder.logic.digests import Renames
+from rocky.project.pipeline_tables import copies_of
 
 ROWS: Final = "rows"
 
@@ -73,7 +74,8 @@ class Reach:
     def _lineage(self) -> Lineage:
         models = self._compilation.models
         below = {name.lower(): models[name.lower()] for name in self._order}
-        return Lineage(below, self._declared)
+        copies = copies_of(self._compilation.project.sources)
+        return Lineage(below, self._declared, copies)
 
     def of_column(self, table: str, column: str) -> tuple[Reached, ...]:
         """All that one column reaches, by its values and by the rows it decides."""
@@ -118,7 +120,9 @@ class Reach:
         """Each column once, a value's way before that of rows, in the order of the graph."""
         valued = {ref.table for ref in kinds}
         found: list[Reached] = []
-        for model in sorted((valued | rows) - {start}, key=self._places.__getitem__):
+        # What pipelines write on the way is a table of its own in the difference.
+        models = ((valued | rows) - {start}) & self._places.keys()
+        for model in sorted(models, key=self._places.__getitem__):
             if model not in valued:
                 found.extend(self._rows_of(model))
                 continue

@@ -1,6 +1,7 @@
 """`rocky compile` and `rocky ci`: what a compile found, for a person and for a build."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -142,14 +143,53 @@ def render_summary(summary: CompileSummary) -> str:
 
 
 def _untyped_lines(summary: CompileSummary) -> list[str]:
-    """Which tables have no declared columns, and the command that declares them."""
+    """Which tables have no declared columns, and the commands that bring them."""
+    lines: list[str] = []
     names = summary.untyped_sources
-    if not names:
-        return []
-    tables = counted(len(names), "table")
-    return [
-        f"{tables} of unknown columns: {_listed(names)}; `rocky discover --write` declares them"
-    ]
+    if names:
+        tables = counted(len(names), "table")
+        lines.append(
+            f"{tables} of unknown columns: {_listed(names)}; `rocky discover --write` declares them"
+        )
+    pipelines = dict.fromkeys((x.pipeline, x.is_remote) for x in summary.unknown_tables)
+    for pipeline, is_remote in pipelines:
+        found = [x for x in summary.unknown_tables if x.pipeline == pipeline]
+        tables = counted(len(found), "table")
+        listed = _listed(tuple(each.name for each in found))
+        lines.append(
+            f"{tables} of pipeline `{pipeline}` in an object store, which a compile does not ask:"
+            f" {listed}; `rocky discover --pipeline {pipeline} --cache` keeps their columns"
+            if is_remote
+            else f"{tables} that pipeline `{pipeline}` has not written yet: {listed};"
+            f" `rocky run --pipeline {pipeline}` does"
+        )
+    return [*lines, *_cached_lines(summary)]
+
+
+def _cached_lines(summary: CompileSummary) -> list[str]:
+    """Which types come from a discovery, how old they are, and what of it was not believed."""
+    lines: list[str] = []
+    if summary.cached_tables:
+        oldest = min(each.discovered_at for each in summary.cached_tables)
+        tables = counted(len(summary.cached_tables), "table")
+        names = _listed(tuple(each.name for each in summary.cached_tables))
+        age = describe_age(datetime.now(UTC) - oldest)
+        again = "; `rocky discover --cache` looks again"
+        lines.append(
+            f"{tables} with columns as they were discovered{age}: {names}"
+            + (again if any(each.is_old for each in summary.cached_tables) else "")
+        )
+    lines += [f"`{each.file}` is not used: {each.why}" for each in summary.ignored_schemas]
+    return lines
+
+
+def describe_age(age: timedelta) -> str:
+    """How long ago something was, in its largest unit."""
+    for unit, seconds in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        count = int(age.total_seconds()) // seconds
+        if count:
+            return f" {counted(count, unit)} ago"
+    return " just now"
 
 
 def _unknown_lines(summary: CompileSummary) -> list[str]:

@@ -4,7 +4,7 @@ from typing import Final
 
 import click
 
-from rocky.cli.console import ExitCode, write_line, write_report
+from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.start_notes import note_start
 from rocky.diagnostics.render import counted
@@ -15,12 +15,14 @@ from rocky.operations.discover import (
     DiscoverRequest,
     discover,
 )
+from rocky.project.schema_cache import SCHEMAS_FOLDER
 
 REPORTS: Final = {"discover": DiscoverReport}
 _HEADS: Final = {
     "undeclared": "not declared",
     "untyped": "declares no columns",
     "changed": "differs from its declaration",
+    "table": "written by a pipeline",
 }
 
 
@@ -30,22 +32,40 @@ _HEADS: Final = {
     examples=(
         ("rocky discover", "every source, and every table that nobody declares"),
         ("rocky discover 'raw.*' --write", "declare what those of one schema have"),
+        ("rocky discover --pipeline bronze --cache", "know what it will copy, for compiles alone"),
     ),
 )
 @click.argument("names", nargs=-1, metavar="[SOURCE]...")
 @click.option("--write", is_flag=True, help="Bring `sources/*.toml` up to date.")
+@click.option("--cache", is_flag=True, help="Keep what nobody declares in `.rocky/schemas`.")
+@click.option("--pipeline", metavar="NAME", help="What one pipeline reads.")
+@click.option("--schema", multiple=True, metavar="GLOB", help="Only sources of these schemas.")
 @click.option("--target", metavar="ADAPTER", help="Ask the Spark of `[adapter.ADAPTER]`.")
 @click.pass_obj
 def command(
-    settings: Settings, names: tuple[str, ...], write: bool, target: str | None
+    settings: Settings,
+    names: tuple[str, ...],
+    write: bool,
+    cache: bool,
+    pipeline: str | None,
+    schema: tuple[str, ...],
+    target: str | None,
 ) -> ExitCode:
-    """Ask Spark for the columns of sources, and of tables that nobody declares.
+    """Find the columns of sources, and of tables that nobody declares.
 
-    Prints how they differ from `sources/*.toml`; nothing is changed without `--write`.
-    Exits 1 when a source could not be read.
+    Parquet files and Delta tables tell them; Spark is asked for the rest. Prints how they differ
+    from `sources/*.toml`; nothing is changed without `--write`. With `--cache` what nobody declares
+    is kept for compiles. Exits 1 when a source could not be read.
     """
+
+    def looked(number: int, of: int, source: DiscoveredSource) -> None:
+        if of > 1 and not settings.json and not settings.quiet:
+            by = f" ({source.asked})" if source.asked is not None else ""
+            write_note(f"{number}/{of}  {source.name}  {source.status}{by}")
+
     with note_start(settings) as workspace:
-        report = discover(workspace, DiscoverRequest(names, write, target))
+        request = DiscoverRequest(names, write, target, pipeline, schema, cache)
+        report = discover(workspace, request, looked=looked)
     if settings.json:
         write_report("discover", report)
         return ExitCode.FAILED if report.has_errors else ExitCode.OK
@@ -62,7 +82,7 @@ def command(
     for path in report.written:
         write_line(f"wrote {path}")
     if not settings.quiet:
-        write_line(_summary(report, written=write))
+        write_line(_summary(report, written=write, cached=cache))
     return ExitCode.FAILED if report.has_errors else ExitCode.OK
 
 
@@ -80,11 +100,14 @@ def _change(each: ColumnChange) -> str:
     return f"~ {each.column} {each.declared} -> {each.found}"
 
 
-def _summary(report: DiscoverReport, *, written: bool) -> str:
+def _summary(report: DiscoverReport, *, written: bool, cached: bool) -> str:
     if not report.sources:
         return "no sources: the models read nothing that the project does not make"
     looked = counted(len(report.sources), "source")
     differ = sum(bool(each.changes) for each in report.sources)
+    if cached:
+        kept = counted(len(report.cached), "schema")
+        return f"{looked} looked at, {kept} kept in `{SCHEMAS_FOLDER}`"
     if differ and not written:
         return f"{looked} looked at, {differ} to declare: `rocky discover --write` does it"
     return f"{looked} looked at, {differ} declared anew" if differ else f"{looked}, all as declared"

@@ -147,7 +147,7 @@ def render_model(report: ModelLineage) -> str:
     relation = report.relation
     lines = [f"{relation.kind} {relation.name}  ({relation.path})"]
     # A source comes from nowhere.
-    told = [way for way in report.ways if way == "downstream" or relation.kind == "model"]
+    told = [each for each in report.ways if each == "downstream" or _is_made(relation)]
     lines += [f"{way}: {', '.join(getattr(report, way)) or 'none'}" for way in told]
     head = ["COLUMN", "TYPE", "NULLABLE"]
     head += ["COMES FROM" if way == "upstream" else "GOES TO" for way in told]
@@ -175,6 +175,11 @@ def render_model(report: ModelLineage) -> str:
     if decided and "upstream" in report.ways:
         lines += ["", "rows decided by:", *_row_lines(decided)]
     return "\n".join([*lines, ""])
+
+
+def _is_made(relation: Relation) -> bool:
+    """Whether the project makes it: a model, or a table of a pipeline."""
+    return relation.kind in ("model", "table")
 
 
 def _rows(column: LineageColumn, stacks: Sequence[Sequence[str]]) -> Iterator[list[str]]:

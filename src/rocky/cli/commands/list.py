@@ -93,6 +93,6 @@ def _pipeline_row(each: ListedPipeline) -> ListingRow:
         each.type,
         owner=each.owner or "",
         models=str(each.models) if each.models else "",
-        after=", ".join(each.depends_on),
+        after=", ".join(dict.fromkeys((*each.depends_on, *each.reads_from))),
         description=each.description or "",
     )

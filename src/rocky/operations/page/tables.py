@@ -29,6 +29,7 @@ from rocky.project.collisions import target_of_seed
 from rocky.project.configuration.labels import shown_meta, shown_tags, shown_text
 from rocky.project.contracts import Contract
 from rocky.project.descriptions import Described, describe_declared, describe_model
+from rocky.project.pipeline_tables import copies_of
 from rocky.project.secrets import url_without_password
 from rocky.project.seeds import SeedTable
 
@@ -86,6 +87,7 @@ class _Collector:
                 for each in self.declared
                 if not isinstance(each, ModelFile)
             },
+            copies_of(project.sources),
         )
         self.findings = tuple(self._findings())
         self._found: dict[int, list[PageFinding]] = {}
@@ -136,7 +138,8 @@ class _Collector:
         if isinstance(table, SeedTable):
             target = target_of_seed(table, self._compilation.project.config)
             return {"kind": "seed", "path": table.path, "target": target.full_name}
-        return {"kind": source_kind(table), "path": table.file}
+        kind = source_kind(table)
+        return {"kind": "source" if kind == "table" else kind, "path": table.file}
 
     def _reads(self, table: _Declared) -> tuple[int, ...]:
         upstream = self._compilation.upstream.get(table.name, ())

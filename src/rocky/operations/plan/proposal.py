@@ -63,12 +63,12 @@ def propose_plan(
     """
     project = compilation.project
     caller = caller_of(workspace, project, state_path(workspace))
-    names = pipelines_to_run(project, request)
+    names = pipelines_to_run(compilation, request)
     drafts: list[DraftRun] = []
     runs: list[PlannedRun] = []
     for name in names:
         own = request
-        if len(names) > 1 and name is not None:
+        if len(names) > 1:
             key = key_of_pipeline(request.idempotency_key, name)
             own = replace(request, pipeline=name, idempotency_key=key)
         draft = _draft_run(compilation, name, own, caller, is_new=is_new)

@@ -23,6 +23,7 @@ from rocky.language.datatypes.types import (
 from rocky.pipelines.drift.projection import read_type
 from rocky.project import Project
 from rocky.project.configuration.blocks import Adapter
+from rocky.project.pipeline_tables import PipelineTable
 from rocky.project.setting_places import placed_settings
 from rocky.project.sources import SourceTable
 from rocky.run.engine.spark import open_project_engine
@@ -40,6 +41,9 @@ def compare_declared(project: Project, describe: Describe) -> list[Diagnostic]:
     """
     found: list[Diagnostic] = []
     for source in project.sources.values():
+        if isinstance(source, PipelineTable):
+            # What a pipeline writes is nobody's declaration.
+            continue
         try:
             live = describe(source)
         except RockyError as error:
@@ -145,7 +149,7 @@ def _finding(
 
 def compare_live(project: Project, adapter: Adapter) -> list[Diagnostic]:
     """What is different in the live sources. Without sources Spark does not start."""
-    if not project.sources:
+    if all(isinstance(each, PipelineTable) for each in project.sources.values()):
         return []
     with placed_settings(project, adapter), open_project_engine(adapter, project.root) as engine:
         return compare_declared(project, engine.describe)

@@ -19,6 +19,7 @@ from rocky.language.datatypes.types import (
 )
 from rocky.language.names import quote_name
 from rocky.project.models import Target
+from rocky.project.pipeline_tables import copies_of
 from rocky.project.sources import SourceTable
 
 
@@ -36,7 +37,7 @@ def find_reached_columns(
     project = compilation.project
     tables = {each.name: _names(each.columns) for each in project.sources.values()}
     tables |= {each.name: _names(each.columns) for each in project.seeds.values()}
-    lineage = Lineage(compilation.models, tables)
+    lineage = Lineage(compilation.models, tables, copies_of(project.sources))
     found: set[str] = set()
     for source in readers:
         # Lineage follows names as they are declared.

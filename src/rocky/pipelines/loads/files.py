@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 from typing import Final, Literal
 
 from rocky.errors import SourceUnreadable
-from rocky.pipelines.report import Exclusion
+from rocky.pipelines.exclusion import Exclusion
 from rocky.project.configuration.pipelines import LoadPipeline
 from rocky.project.models import Target
 from rocky.project.toml.variables import Substituted, written

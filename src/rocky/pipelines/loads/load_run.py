@@ -21,6 +21,7 @@ from rocky.language.names import quote_name
 from rocky.ledger.pipeline_records import LoadedFile
 from rocky.pipelines.checks.evaluation import checks_of_targets
 from rocky.pipelines.drift.projection import type_sql
+from rocky.pipelines.exclusion import Exclusion
 from rocky.pipelines.generated_models import (
     GeneratedModel,
     GeneratedSource,
@@ -52,7 +53,7 @@ from rocky.pipelines.loads.selection import (
 )
 from rocky.pipelines.owners import load_owners
 from rocky.pipelines.replication.replication_run import find_completed
-from rocky.pipelines.report import Exclusion, PipelineResult
+from rocky.pipelines.report import PipelineResult
 from rocky.plan.refusals import refuse_unsupported
 from rocky.plan.request import PARALLEL, Limits, RunRequest
 from rocky.plan.steps import RunPlan, plan_steps

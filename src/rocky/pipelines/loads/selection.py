@@ -17,10 +17,10 @@ from rocky.ledger.readers.commits import open_lookup_reader
 from rocky.ledger.readers.lookup import LookupReader
 from rocky.ledger.readers.table import open_table_record_reader
 from rocky.ledger.run_records import ModelExecution, ModelStatus
+from rocky.pipelines.exclusion import Exclusion
 from rocky.pipelines.generated_models import GeneratedModel
 from rocky.pipelines.loads.files import ALREADY_LOADED, FoundFile, TableFiles, new_files
 from rocky.pipelines.owners import NO_OWNERS, Owners
-from rocky.pipelines.report import Exclusion
 from rocky.project import Project
 from rocky.project.configuration.pipelines import LoadPipeline
 from rocky.project.contracts import Contract

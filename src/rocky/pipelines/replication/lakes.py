@@ -23,44 +23,16 @@ from rocky.pipelines.replication.discovery import (
     SourceListing,
     SourcePlace,
 )
+from rocky.pipelines.replication.lake_names import format_of, is_hidden, table_name
 from rocky.project.toml.variables import Substituted, written
 from rocky.store.location import locate
 from rocky.store.objects import open_objects
 
 DELTA_LOG: Final = "_delta_log"
 
-_BY_SUFFIX: Final = {
-    "parquet": "parquet",
-    "parq": "parquet",
-    "csv": "csv",
-    "json": "json",
-    "jsonl": "json",
-    "ndjson": "json",
-    "orc": "orc",
-}
-_COMPRESSED: Final = frozenset({"gz", "bz2", "zst", "xz", "lz4", "snappy", "deflate"})
-
 
 class NotATable(ValueError):
     """A folder that cannot be read as a table; the message says why."""
-
-
-def format_of(name: str) -> str | None:
-    """The format a file's suffix tells; one of compression is looked behind."""
-    parts = name.rpartition("/")[2].lower().split(".")
-    if len(parts) > 1 and parts[-1] in _COMPRESSED:
-        parts.pop()
-    return _BY_SUFFIX.get(parts[-1]) if len(parts) > 1 else None
-
-
-def table_name(name: str) -> str:
-    """What a file or folder is called as a table: without a suffix that tells its format."""
-    return name if format_of(name) is None else name.partition(".")[0]
-
-
-def is_hidden(name: str) -> bool:
-    """Whether Spark would not see a file or folder."""
-    return name.startswith(".") or (name.startswith("_") and "=" not in name)
 
 
 def is_commit(name: str) -> bool:

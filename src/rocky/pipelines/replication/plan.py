@@ -17,6 +17,7 @@ from rocky.language.datatypes.types import StructField
 from rocky.ledger.readers.lookup import LookupReader
 from rocky.pipelines.checks.evaluation import toggle_of
 from rocky.pipelines.drift.projection import find_reached_columns
+from rocky.pipelines.exclusion import Exclusion
 from rocky.pipelines.generated_models import find_errors, plan_generated
 from rocky.pipelines.owners import find_owners
 from rocky.pipelines.replication.copies import Copy, CopyTerms, plan_copy, refuse_copy
@@ -29,7 +30,6 @@ from rocky.pipelines.replication.copy_history import (
 from rocky.pipelines.replication.discovery import parse_filters
 from rocky.pipelines.replication.routes import RoutedTable, Routing, route_tables
 from rocky.pipelines.replication.source import open_discovery
-from rocky.pipelines.report import Exclusion
 from rocky.plan.request import RunRequest
 from rocky.plan.steps import RunPlan
 from rocky.project.configuration.pipelines import (

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from rocky.errors import NothingSelected, RunRefused
 from rocky.pipelines.drift.projection import Projected
+from rocky.pipelines.exclusion import Exclusion
 from rocky.pipelines.replication.discovery import (
     Components,
     DiscoveredTable,
@@ -31,7 +32,6 @@ from rocky.pipelines.replication.discovery import (
     matches_glob,
     name_problem,
 )
-from rocky.pipelines.report import Exclusion
 from rocky.project.configuration.config import DEFAULT_CATALOG
 from rocky.project.configuration.pipelines import OverrideMatch, ReplicationPipeline, TableOverride
 from rocky.project.configuration.replication_rules import component_names, find_placeholders

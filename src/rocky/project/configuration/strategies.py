@@ -5,6 +5,8 @@ An ephemeral model leaves nothing behind: its target is a name no table will hav
 
 from typing import Annotated, Final, Literal, NamedTuple, get_args
 
+from rocky.language.datatypes import types as t
+from rocky.language.datatypes.types import StructField
 from rocky.project.toml.documents import NonNegative, Positive, Refusal, Tagged, refuses
 
 Grain = Literal["hour", "day", "month", "year"]
@@ -86,8 +88,15 @@ class Snapshot(NamedTuple):
     type: str = "snapshot"
 
 
-HISTORY_COLUMNS: Final = ("valid_from", "valid_to", "is_current", "snapshot_id")
+HISTORY_FIELDS: Final = (
+    StructField("valid_from", t.TIMESTAMP, nullable=False),
+    StructField("valid_to", t.TIMESTAMP, nullable=True),
+    StructField("is_current", t.BOOLEAN, nullable=False),
+    StructField("snapshot_id", t.STRING, nullable=False),
+)
 """The columns a snapshot's table has after those of its query."""
+HISTORY_COLUMNS: Final = tuple(each.name for each in HISTORY_FIELDS)
+"""Their names."""
 
 NOTES_THE_TIME: Final = "volatile: the snapshot notes when it first saw a row"
 """Why a snapshot without `updated_at` does not repeat, unless it is told the same time again."""

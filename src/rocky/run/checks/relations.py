@@ -118,7 +118,7 @@ class BoundRelations:
     def _bind(self, view: str, read: Read) -> None:
         project, views = self._compilation.project, self._engine.views
         if read.kind == "source":
-            views.bind_source(view, project.sources[read.key])
+            views.bind_source(view, project.sources[read.key].as_read())
         elif read.kind == "seed":
             self._bind_seed(view, read)
         elif is_inline(project.models[read.key].strategy):

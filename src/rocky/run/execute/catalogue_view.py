@@ -72,7 +72,7 @@ class _Composition:
             self.tables.setdefault(table.name, table)
             return _all_of(*table.prefix.split("/"))
         if known.read.kind == "source":
-            return _source_query(self._project.sources[known.read.key])
+            return _source_query(self._project.sources[known.read.key].as_read())
         model = self._project.models[known.read.key]
         assert is_inline(model.strategy)
         if not isinstance(model.strategy, View):

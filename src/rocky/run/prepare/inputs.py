@@ -22,7 +22,7 @@ from rocky.ledger.provenance import ReadRecord
 from rocky.ledger.run_records import InputRecord
 from rocky.plan.budget import total_count
 from rocky.plan.steps import Read, RunPlan, resolve_name, step_id
-from rocky.project import ModelFile
+from rocky.project import ModelFile, Project, SeedTable
 from rocky.project.configuration.strategies import is_inline
 from rocky.project.python_imports import import_doubt
 from rocky.project.python_models import inputs_of
@@ -178,6 +178,8 @@ class Inputs:
     def changed_source(self, inputs: tuple[KnownInput, ...]) -> str | None:
         """A source, read directly or through queries, that has changed since it was pinned."""
         for each in inputs:
+            if each.pinned is not None:
+                continue
             if each.read.kind == "source":
                 if not self._sources.is_unchanged(self._source(each.read)):
                     return each.name
@@ -234,7 +236,7 @@ class Inputs:
 
     def _know(self, read: Read) -> KnownInput:
         # A table may be pinned anew only before its readers start, so its key is enough.
-        if read.kind == "source":
+        if read.kind == "source" and not self._pins.has(step_id("source", read.key)):
             return self._known.make(read, lambda: self._know_source(read))
         if self._is_inline(read):
             return self._known.make(read, lambda: self._know_inline(read))
@@ -243,7 +245,7 @@ class Inputs:
     def _know_table(self, read: Read) -> KnownInput:
         pinned = self._pins.of(step_id(read.kind, read.key))
         project = self._plan.project
-        name = (project.models if read.kind == "model" else project.seeds)[read.key].name
+        name = _declared(project, read).name
         # Before it is known: a result is reused for what its inputs are said to be.
         self._check_commits(name, pinned)
         table, snapshot = pinned.table, pinned.snapshot
@@ -333,7 +335,19 @@ class Inputs:
         source = self._plan.project.sources.get(read.key)
         if source is None:
             raise InternalError(f"no source `{read.key}`")
-        return source
+        return source.as_read()
+
+
+def _declared(project: Project, read: Read) -> ModelFile | SeedTable | SourceTable:
+    group: Mapping[str, ModelFile | SeedTable | SourceTable]
+    match read.kind:
+        case "model":
+            group = project.models
+        case "seed":
+            group = project.seeds
+        case "source":
+            group = project.sources
+    return group[read.key]
 
 
 def _unknown_source(read: Read, source: SourceTable) -> KnownInput:

@@ -10,6 +10,7 @@ from rocky.diagnostics import Code, Diagnostic
 from rocky.errors import SourceUnreadable
 from rocky.plan.steps import Step
 from rocky.project import Project
+from rocky.project.pipeline_tables import PipelineTable
 from rocky.project.project import lies_in_warehouse
 from rocky.project.sources import SourceTable
 from rocky.run.engine.sources import Sources
@@ -41,6 +42,14 @@ def beyond_reach(found: dict[str, Diagnostic], project: Project) -> tuple[Diagno
 
 def describe_missing(source: SourceTable, error: SourceUnreadable) -> Diagnostic:
     """A source that is not there, as a finding at its path."""
+    if isinstance(source, PipelineTable):
+        return Diagnostic(
+            Code.LIVE_SOURCE_UNREADABLE,
+            f"`{source.name}` is not there yet: pipeline `{source.pipeline}` writes it",
+            None,
+            source.file,
+            help=f"`rocky run --pipeline {source.pipeline}` does",
+        )
     return Diagnostic(
         Code.LIVE_SOURCE_UNREADABLE,
         str(error).replace(f" (declared in `{source.file}`)", "", 1),

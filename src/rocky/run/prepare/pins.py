@@ -21,12 +21,16 @@ from rocky.language.datatypes.text import field_to_json
 from rocky.language.datatypes.types import StructField
 from rocky.language.ir import SkipHash
 from rocky.ledger.provenance import SourceFile, content_hash, input_hash_of, source_hash
-from rocky.plan.steps import RunPlan
+from rocky.plan.steps import RunPlan, step_id
 from rocky.project.configuration.blocks import Adapter
+from rocky.project.models import Target
+from rocky.project.pipeline_tables import PipelineTable
+from rocky.project.sources import SourceTable
 from rocky.run.checksums import HASHED_UP_TO_BYTES, Checksums
 from rocky.run.engine.protocol import SourcePin
 from rocky.store.data_file import DataFile, is_addressed
 from rocky.store.delta.snapshot import ROWS_HASH, Snapshot
+from rocky.store.location import locate
 from rocky.store.warehouse import Table, Warehouse, open_warehouse
 
 _READERS: Final = 16
@@ -51,6 +55,11 @@ class Pins:
     def pin(self, step: str, pinned: PinnedTable) -> None:
         with self._lock:
             self._pinned[step] = pinned
+
+    def has(self, step: str) -> bool:
+        """Whether a table is pinned; sources mostly are none of ours."""
+        with self._lock:
+            return step in self._pinned
 
     def of(self, step: str) -> PinnedTable:
         with self._lock:
@@ -90,12 +99,44 @@ def _in_threads(loads: list[Callable[[], Snapshot | None]]) -> list[Snapshot | N
 def pin_inputs(plan: RunPlan, warehouse: Warehouse) -> dict[str, PinnedTable]:
     """The tables that are read and not built, as they are now. Raises InputNotBuilt."""
     tables = {key: warehouse.table(plan.project.models[key].target) for key in plan.pinned}
+    copies = {
+        step_id("source", key): warehouse.table(target_of_table(plan.project.sources[key]))
+        for key in pipeline_inputs(plan, warehouse)
+    }
+    tables |= copies
     pinned: dict[str, PinnedTable] = {}
     for (key, table), snapshot in zip(tables.items(), load_snapshots(tables.values()), strict=True):
+        if snapshot is None and key in copies:
+            # Who reads it is told; a run of its pipeline may still come before that.
+            continue
         if snapshot is None:
             raise InputNotBuilt(_not_built(plan, key))
         pinned[key] = PinnedTable(table, snapshot)
     return pinned
+
+
+def pipeline_inputs(plan: RunPlan, warehouse: Warehouse) -> tuple[str, ...]:
+    """The keys of what steps read that pipelines of the project write into the same warehouse."""
+    project = plan.project
+    read = {each.key for step in plan.steps for each in step.reads if each.kind == "source"}
+    return tuple(
+        key
+        for key in sorted(read)
+        if isinstance(source := project.sources.get(key), PipelineTable)
+        and _lies_in(source, warehouse, project.root)
+    )
+
+
+def target_of_table(source: SourceTable) -> Target:
+    """The target that a pipeline's table is."""
+    assert isinstance(source, PipelineTable)
+    return Target(*source.parts)
+
+
+def _lies_in(source: PipelineTable, warehouse: Warehouse, root: Path) -> bool:
+    """Whether a table is one of this warehouse: adapters may have one each."""
+    place = str(source.path).removesuffix("/".join(("", *source.parts)))
+    return locate(place, root, {}).uri == warehouse.uri
 
 
 def _not_built(plan: RunPlan, key: str) -> str:

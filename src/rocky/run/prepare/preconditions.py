@@ -23,6 +23,7 @@ from rocky.plan.request import Window
 from rocky.plan.steps import RunPlan, step_id
 from rocky.plan.watermarks import watermark_value
 from rocky.project.configuration.strategies import Incremental, Microbatch
+from rocky.project.pipeline_tables import PipelineTable
 from rocky.project.secrets import is_secret
 from rocky.project.sources import SourceTable
 from rocky.project.toml.variables import written
@@ -116,6 +117,9 @@ def _source(source: SourceTable, sources: Sources) -> dict[str, Any]:
         pin = sources.look(source)
         files = () if pin is None else sources.files_of(source, pin)
     except (SourceUnreadable, StoreUnreadable) as error:
+        if isinstance(source, PipelineTable) and isinstance(error, SourceUnreadable):
+            # A log that cannot be read is told otherwise: there is none.
+            return {"kind": "absent", **declared}
         return {UNREADABLE: str(error), **declared}
     identity = None if pin is None else identify_source(source.name, pin, files, "")
     if identity is None:
