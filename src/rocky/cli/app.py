@@ -44,7 +44,7 @@ COMMANDS: Final = {
     "apply": "Run a plan that `rocky plan` saved, or say what has changed since.",
     "run": "Build models' tables on Spark, copy and check others, and record it.",
     "build": "Load seeds, build models and test each as it is built.",
-    "discover": "Ask Spark for the columns of sources, and of tables that nobody declares.",
+    "discover": "Find the columns of sources, and of tables that nobody declares.",
     "drift": "Report how live sources differ from their copies. Nothing is changed.",
     "test": "Run the tests of the selected models, or of all.",
     "emit-sql": "Print the SQL that would run.",
