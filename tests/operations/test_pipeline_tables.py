@@ -11,6 +11,7 @@ import pytest
 from rocky.ledger.readers.history import open_history_reader
 from rocky.operations.apply import ApplyRequest, apply
 from rocky.operations.branch.lifecycle import CreateRequest, create
+from rocky.operations.branch.promotion import PromoteRequest, promote
 from rocky.operations.compile import CompileRequest, compile_models
 from rocky.operations.diff import DiffRequest, diff
 from rocky.operations.lineage import LineageRequest, lineage
@@ -259,12 +260,7 @@ def test_a_compile_with_pipelines_loads_neither_arrow_nor_sqlite(lake):
 
 def test_a_changed_declaration_of_what_is_copied_is_told_to_the_readers_of_the_copy(lake):
     write(lake.root, {"sources/five.toml": DECLARED})
-    for command in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "base")):
-        subprocess.run(
-            ["git", "-c", "user.name=n", "-c", "user.email=e@x", *command],
-            cwd=lake.root,
-            check=True,
-        )
+    _git(lake, ("init", "-q"), ("add", "-A"), ("commit", "-qm", "base"))
     changed = DECLARED.replace(
         'name = "amount", type = "double"', 'name = "amount", type = "string"'
     )
@@ -505,3 +501,68 @@ def test_a_copy_with_a_commit_that_no_run_made_is_not_read(lake):
 
     assert isinstance(report.run, ModelsRun)
     assert ["by_day"] == [each.model for each in report.run.errors]
+
+
+def test_of_very_many_copies_those_are_looked_at_whose_names_stand_somewhere(lake, monkeypatch):
+    lake.put([{"id": 1, "amount": 2.5, "synced": at(1)}], "unread")
+    run(workspace_of(lake), RunRequest())
+    monkeypatch.setattr("rocky.pipelines.target_tables.MANY", 1)
+    found = compile_workspace(workspace_of(lake))
+
+    assert [ORDERS] == list(found.project.sources)
+    assert [("id", "bigint", True), ("amount", "double", True)] == columns_of(lake)
+    # What is there is known, also where it was not looked at: another name is a mistake.
+    write(lake.root, {MODEL: "SELECT id FROM acme_warehouse.staging__shopify.nope"})
+    assert ["E002"] == [
+        each.code.value for each in compile_workspace(workspace_of(lake)).diagnostics
+    ]
+
+
+def test_a_promoted_copy_stays_its_pipelines_and_is_not_built_again(lake):
+    write(lake.root, {".gitignore": "warehouse/\n.rocky*\nlake/\n"})
+    _git(lake, ("init", "-q"), ("add", "-A"), ("commit", "-qm", "base"))
+    run(workspace_of(lake), RunRequest())
+    create(workspace_of(lake), CreateRequest("feature"))
+    lake.put([{"id": 2, "amount": 1.0, "synced": at(2)}], file="part-1.parquet")
+    run(workspace_of(lake).on_branch("feature"), RunRequest())
+    promote(workspace_of(lake), PromoteRequest("feature"))
+    (listed,) = list_project(workspace_of(lake), ListRequest("sources")).sources
+    after = run(workspace_of(lake), RunRequest())
+
+    assert (ORDERS, "bronze", "last_copy") == (listed.name, listed.pipeline, listed.columns_from)
+    assert 2 == len(show(workspace_of(lake), ShowRequest("by_day")).values)
+    ending = after.pipelines[-1].ending
+    assert isinstance(ending, ModelsRun)
+    assert ["reuse"] == [each.execution.decision for each in ending.result.outcomes]
+
+
+def _git(lake: LakeProject, *commands: tuple[str, ...]) -> None:
+    for command in commands:
+        subprocess.run(
+            ["git", "-c", "user.name=n", "-c", "user.email=e@x", *command],
+            cwd=lake.root,
+            check=True,
+        )
+
+
+def test_models_of_two_pipelines_run_before_and_after_a_history_of_the_first(lake):
+    add(
+        lake,
+        HISTORY.replace(
+            'source = { catalog = "acme_warehouse", schema = "staging__shopify", table = "orders" }',
+            'source = { catalog = "spark_catalog", schema = "default", table = "current" }',
+        )
+        + '[pipeline.marts]\nmodels = "models/marts/**"\n\n'
+        + '[pipeline.staging]\nmodels = "models/staging/**"\n',
+    )
+    (lake.root / MODEL).unlink()
+    write(
+        lake.root,
+        {
+            "models/staging/current.sql": f"SELECT id, synced FROM {ORDERS}",
+            "models/marts/by_day.sql": "SELECT id FROM c.histories.orders",
+        },
+    )
+    report = run(workspace_of(lake), RunRequest())
+
+    assert [("bronze", 0), ("staging", 0), ("history", 0), ("marts", 0)] == endings(report)

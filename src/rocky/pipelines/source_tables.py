@@ -112,8 +112,9 @@ def _folder_tables(source: ReplicationSource, root: Path) -> Iterator[Discovered
     base = root / source.path
     base = base if source.catalog is None else base / source.catalog
     for schema in _names(base):
-        for name in _names(base / schema):
-            place = SourcePlace(source.format, str(base / schema / name))
+        folder = base / schema
+        for name in _names(folder):
+            place = SourcePlace(source.format, f"{folder}/{name}")
             yield DiscoveredTable(source.catalog, schema, table_name(name), place)
 
 

@@ -55,10 +55,17 @@ def _template_pattern(template: str) -> str:
 
 
 def closed_patterns(
-    patterns: Iterable[OpenTarget], found: Iterable[PipelineTable]
+    patterns: Iterable[OpenTarget],
+    found: Iterable[PipelineTable],
+    others: Iterable[tuple[str, str]],
 ) -> Iterator[OpenTarget]:
-    """The patterns, without those schemas whose tables are there: a name they lack is a mistake."""
+    """The patterns, without those schemas whose tables are there: a name they lack is a mistake.
+
+    `others` are schemas with tables that were not looked at, and the pipelines they are of.
+    """
     schemas: dict[str, set[str]] = {}
+    for pipeline, name in others:
+        schemas.setdefault(pipeline, set()).add(name)
     for each in found:
         if each.known_by == "last_copy":
             catalog, schema, _ = each.parts

@@ -10,12 +10,13 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from rocky.errors import RockyError
 from rocky.language.datatypes.types import StructField
 from rocky.language.names import split_name
 from rocky.pipelines.drift.projection import project_unchanged
+from rocky.pipelines.project_words import EVERY_WORD, MANY, Words, words_of
 from rocky.pipelines.replication.discovery import name_problem
 from rocky.pipelines.replication.routes import RoutedTable, route_tables
 from rocky.pipelines.source_tables import source_tables
@@ -81,6 +82,14 @@ def _without_found(sources: Mapping[str, SourceTable]) -> dict[str, SourceTable]
     }
 
 
+class _Listed(NamedTuple):
+    """A folder of a warehouse that may be a table of a pipeline, and the pattern that it fits."""
+
+    schema_folder: Path
+    target: Target
+    pattern: OpenTarget
+
+
 @dataclass(slots=True)
 class _Finder:
     """One look at the pipelines of a project, and what it has found, by key."""
@@ -89,6 +98,7 @@ class _Finder:
     root: Path
     schemas: TableSchemas
     found: dict[str, PipelineTable] = field(default_factory=dict)
+    words: Words = EVERY_WORD
     unused: list[UnusedSchema] = field(default_factory=list)
     owned: frozenset[str] = frozenset()
     declared: dict[str, SourceTable] = field(default_factory=dict)
@@ -109,10 +119,20 @@ class _Finder:
         for name, pipeline in self._pipelines():
             for target in _targets(pipeline):
                 self._add(name, self._warehouse(pipeline), target)
-        for warehouse in dict.fromkeys(each.warehouse for each in patterns):
-            here = [each for each in patterns if each.warehouse == warehouse]
-            self._list(warehouse, here)
-        closed = closed_patterns(patterns, self.found.values())
+        warehouses = dict.fromkeys(each.warehouse for each in patterns)
+        listed = [
+            table
+            for warehouse in warehouses
+            for table in self._list(warehouse, [x for x in patterns if x.warehouse == warehouse])
+        ]
+        if len(listed) > MANY:
+            self.words = words_of(project)
+        for table in listed:
+            if self.words.mean(table.target.table):
+                self._take(table)
+        left = (table for table in listed if not self.words.mean(table.target.table))
+        others = {(x.pattern.pipeline, ".".join(x.target[:2]).lower()) for x in left}
+        closed = closed_patterns(patterns, self.found.values(), others)
         for name, pipeline in self._pipelines():
             if isinstance(pipeline, ReplicationPipeline):
                 self._route(name, pipeline)
@@ -175,39 +195,37 @@ class _Finder:
 
     # -------------------------------------------------------------- what lies there
 
-    def _list(self, warehouse: str, patterns: list[OpenTarget]) -> None:
-        """The tables of a warehouse on disk that pipelines wrote without their settings naming."""
+    def _list(self, warehouse: str, patterns: list[OpenTarget]) -> Iterator[_Listed]:
+        """The tables of a warehouse on disk that pipelines may have written, unread."""
         folder = self._folder(warehouse)
         if folder is None:
             return
         for catalog in _folders(folder):
             if catalog == _RESERVED or catalog.lower().startswith(BRANCH_PREFIX):
                 continue
-            for name in _folders(folder / catalog):
-                fitting = [x for x in patterns if x.takes(catalog.lower(), name.lower())]
-                if fitting:
-                    schema = Target(catalog, name, "")
-                    self._list_schema(folder / catalog / name, schema, fitting)
+            for schema in _folders(folder / catalog):
+                fitting = [x for x in patterns if x.takes(catalog.lower(), schema.lower())]
+                # Paths are made for those alone that are looked at.
+                place = folder / catalog / schema
+                for name in _folders(place) if fitting else ():
+                    target = Target(catalog, schema, name)
+                    if target.key not in self.owned and target.key not in self.found:
+                        yield _Listed(place, target, fitting[0])
 
-    def _list_schema(self, folder: Path, schema: Target, patterns: list[OpenTarget]) -> None:
-        pipelines = self.project.config.pipeline
-        for name in _folders(folder):
-            target = schema._replace(table=name)
-            if target.key in self.owned or target.key in self.found:
-                continue
-            recorded = self.schemas.of(folder / name)
-            if recorded is None:
-                continue
-            said = recorded.pipeline
-            writer = pipelines.get(str(said))
-            if isinstance(writer, TransformationPipeline):
-                # What is left of a model that is gone.
-                continue
-            if writer is None and patterns[0].schema == ANY:
-                continue
+    def _take(self, listed: _Listed) -> None:
+        """Note a table that lies there, if a pipeline has written it."""
+        recorded = self.schemas.of(listed.schema_folder / listed.target.table)
+        if recorded is None:
+            return
+        said, pattern = recorded.pipeline, listed.pattern
+        writer = self.project.config.pipeline.get(str(said))
+        if isinstance(writer, TransformationPipeline):
+            # What is left of a model that is gone.
+            return
+        if writer is not None or pattern.schema != ANY:
             # A pipeline may be renamed, and its tables stay its own.
-            owner = str(said) if writer is not None else patterns[0].pipeline
-            self._add(owner, patterns[0].warehouse, target)
+            owner = str(said) if writer is not None else pattern.pipeline
+            self._add(owner, pattern.warehouse, listed.target)
 
     # -------------------------------------------------------------- what will lie there
 
@@ -215,6 +233,11 @@ class _Finder:
         """The targets of what is declared, or lies in a lake on disk, whether copied yet or not."""
         cached = self._cached(name, pipeline)
         listing, declared = source_tables(self.project, pipeline, self.root, cached)
+        if len(listing.tables) > MANY:
+            if self.words is EVERY_WORD:
+                self.words = words_of(self.project)
+            meant = (each for each in listing.tables if self.words.mean(each.table))
+            listing = replace(listing, tables=tuple(meant))
         try:
             routing = route_tables(pipeline, listing) if listing.tables else None
         except RockyError:
