@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import click
 
 from rocky.cli.app import main as command_line
-from rocky.project import columns, contracts, seeds, sources
+from rocky.project import columns, contracts, function_records, seeds, sources
 from rocky.project.configuration import model
 from rocky.project.configuration.config import Config
 from rocky.project.configuration.model import LintLevels
@@ -78,6 +78,12 @@ SEED_COLUMNS = """
 """
 
 
+FUNCTION_KEYS = """
+Which keys a function has depends on its kind: [functions](project-files.md#functions).
+`[[function.columns]]` have the keys of `[[output]]`.
+"""
+
+
 def format_configuration() -> str:
     """The page of every setting."""
     seen: dict[type, str] = {}
@@ -95,6 +101,10 @@ def format_configuration() -> str:
     parts.append("\n## Sources\n")
     parts.extend(_sections("[[source]]", sources.SourceRecord, seen))
     parts.extend(_sections("[[source.columns]]", columns.ColumnRecord, seen))
+    parts.append("\n## Functions\n")
+    parts.extend(_sections("[[function]]", function_records.FunctionRecord, seen))
+    parts.append(FUNCTION_KEYS)
+    parts.extend(_sections("[[function.parameters]]", function_records.ParameterRecord, seen))
     parts.append("\n## Seeds: the sidecar of a CSV\n")
     parts.extend(_sections("the top level of a seed's sidecar", seeds.SeedRecord, seen))
     parts.append(SEED_COLUMNS)

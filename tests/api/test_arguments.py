@@ -36,7 +36,7 @@ CALLS = {
     "`limit` is at least 0, not -1": lambda opened: opened.show("report", limit=-1),
     "`version` is at least 0, not -1": lambda opened: opened.show("report", version=-1),
     "`since` is a `datetime`, not `today`": lambda opened: opened.history(since="today"),
-    "`kind` is `models`, `sources`, `seeds` or `pipelines`, not `model`": lambda opened: (
+    "`kind` is `models`, `sources`, `seeds`, `pipelines` or `functions`, not `model`": lambda opened: (
         opened.list("model")
     ),
     "`to` is `production` or `base`, not `b2`": lambda opened: opened.branch("b1").diff(to="b2"),
@@ -56,8 +56,8 @@ CALLS = {
     "`limit` is a whole number, not 9223372036854775808": lambda opened: opened.history(
         limit=2**63
     ),
-    "`kind` is `models`, `sources`, `seeds` or `pipelines`, not [1]": lambda opened: opened.list(
-        [1]
+    "`kind` is `models`, `sources`, `seeds`, `pipelines` or `functions`, not [1]": lambda opened: (
+        opened.list([1])
     ),
     "`sql` is a text, not None": lambda _: rocky.check_sql(None),
     "`tables` maps the names of tables to their columns, not 'id BIGINT'": lambda _: (

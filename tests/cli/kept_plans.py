@@ -35,7 +35,9 @@ class KeptPlans:
         write(root, PROJECT)
 
         @contextmanager
-        def open_memory(adapter: Any, base: Path, spark: Any = None) -> Iterator[MemoryEngine]:
+        def open_memory(
+            adapter: Any, base: Path, spark: Any = None, functions: Any = None
+        ) -> Iterator[MemoryEngine]:
             self.opened += 1
             engine = MemoryEngine(base)
             engine.before_write = self.before_write

@@ -53,7 +53,7 @@ columns = [ {{ name = "id", type = "bigint" }} ]
 @pytest.fixture
 def lake(tmp_path: Path, rocky, monkeypatch) -> LakeProject:
     @contextmanager
-    def open_memory(adapter, root, spark=None) -> Iterator[MemoryEngine]:
+    def open_memory(adapter, root, spark=None, functions=None) -> Iterator[MemoryEngine]:
         yield MemoryEngine(root)
 
     monkeypatch.setattr(spark, "open_project_engine", open_memory)

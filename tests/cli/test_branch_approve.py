@@ -34,7 +34,7 @@ FILES = {
 
 
 @contextmanager
-def open_memory(adapter, root, spark=None) -> Iterator[MemoryEngine]:
+def open_memory(adapter, root, spark=None, functions=None) -> Iterator[MemoryEngine]:
     yield MemoryEngine(root)
 
 

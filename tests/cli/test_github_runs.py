@@ -19,7 +19,7 @@ def shop(tmp_path, rocky, monkeypatch) -> Shop:
     """A shop whose commands run on an engine without a JVM, in a job of GitHub."""
 
     @contextmanager
-    def open_memory(adapter, root, session=None) -> Iterator[MemoryEngine]:
+    def open_memory(adapter, root, session=None, functions=None) -> Iterator[MemoryEngine]:
         yield MemoryEngine(root)
 
     monkeypatch.setattr(spark, "open_project_engine", open_memory)

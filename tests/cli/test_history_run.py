@@ -22,7 +22,7 @@ def failed(tmp_path, rocky, monkeypatch) -> Shop:
     """A shop whose last run failed, at a model and at a source."""
 
     @contextmanager
-    def open_memory(adapter, root, session=None) -> Iterator[MemoryEngine]:
+    def open_memory(adapter, root, session=None, functions=None) -> Iterator[MemoryEngine]:
         yield MemoryEngine(root)
 
     monkeypatch.setattr(spark, "open_project_engine", open_memory)

@@ -28,7 +28,7 @@ class Engines:
         self.fails: Exception | None = None
 
     @contextmanager
-    def open(self, adapter, root, spark=None) -> Iterator[MemoryEngine]:
+    def open(self, adapter, root, spark=None, functions=None) -> Iterator[MemoryEngine]:
         self.opened += 1
         engine = MemoryEngine(root)
         engine.before_write = self._before_write

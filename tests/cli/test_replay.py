@@ -27,7 +27,7 @@ def engines(monkeypatch):
     opened = []
 
     @contextmanager
-    def open_engine(adapter, root, spark=None):
+    def open_engine(adapter, root, spark=None, functions=None):
         opened.append(adapter)
         yield MemoryEngine(root)
 
@@ -135,7 +135,7 @@ def test_rows_that_differ_are_shown_and_the_exit_code_is_1(shop, rocky, monkeypa
     run = shop.run()
 
     @contextmanager
-    def other_engine(adapter, root, spark=None):
+    def other_engine(adapter, root, spark=None, functions=None):
         engine = MemoryEngine(root)
         ask = engine.frame
         engine.frame = lambda sql: ask(sql.replace("SELECT 1 AS one", "SELECT 7 AS one"))

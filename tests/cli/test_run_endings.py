@@ -25,7 +25,7 @@ def lake(tmp_path: Path, rocky, monkeypatch) -> LakeProject:
     """A lake of one table, and an engine without a JVM in the place of Spark."""
 
     @contextmanager
-    def open_memory(adapter, root, spark=None) -> Iterator[MemoryEngine]:
+    def open_memory(adapter, root, spark=None, functions=None) -> Iterator[MemoryEngine]:
         yield MemoryEngine(root)
 
     monkeypatch.setattr(spark, "open_project_engine", open_memory)

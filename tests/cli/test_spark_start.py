@@ -43,7 +43,7 @@ def shop(tmp_path, rocky, monkeypatch) -> Shop:
     """A shop whose commands run on an engine without a JVM, in a process that has none."""
 
     @contextmanager
-    def open_memory(adapter, root, session=None) -> Iterator[MemoryEngine]:
+    def open_memory(adapter, root, session=None, functions=None) -> Iterator[MemoryEngine]:
         yield MemoryEngine(root)
 
     monkeypatch.setattr(spark, "open_project_engine", open_memory)
@@ -135,7 +135,7 @@ def test_a_listener_need_not_hear_of_a_start(shop):
 
 def test_of_a_spark_that_does_not_start_no_seconds_are_told(rocky, shop, monkeypatch):
     @contextmanager
-    def refuse(adapter, root, session=None) -> Iterator[MemoryEngine]:
+    def refuse(adapter, root, session=None, functions=None) -> Iterator[MemoryEngine]:
         raise SparkUnavailable("no Java here")
         yield
 

@@ -34,7 +34,9 @@ class OpenShop:
         )
 
         @contextmanager
-        def open_memory(adapter: Any, base: Path, spark: Any = None) -> Iterator[MemoryEngine]:
+        def open_memory(
+            adapter: Any, base: Path, spark: Any = None, functions: Any = None
+        ) -> Iterator[MemoryEngine]:
             self.sessions.append(spark)
             engine = MemoryEngine(base)
             engine.before_write = self.before_write

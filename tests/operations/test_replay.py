@@ -30,7 +30,7 @@ def sessions(monkeypatch):
     opened = []
 
     @contextmanager
-    def open_engine(adapter, root, spark=None):
+    def open_engine(adapter, root, spark=None, functions=None):
         opened.append(spark)
         yield MemoryEngine(root)
 

@@ -14,6 +14,7 @@ from rocky.project.columns import ColumnRecord, OutputColumn
 from rocky.project.configuration.config import Config
 from rocky.project.configuration.model import AssertionRecord, FolderDefaults, ModelSettings
 from rocky.project.contracts import ContractRecord, PromisedColumn
+from rocky.project.function_records import FunctionRecord, ParameterRecord
 from rocky.project.seeds import SeedRecord
 from rocky.project.sources import SourceRecord
 from rocky.project.toml.documents import Problems, Tagged, refused_keys
@@ -22,8 +23,11 @@ from rocky.project.toml.records import reader_for
 PACKAGE = Path(rocky.__file__).parent
 ACTING = tomllib.loads((Path(__file__).parent / "acting_keys.toml").read_text())
 ONE_VALUE = "one value"
-FILES = (Config, ModelSettings, FolderDefaults, SourceRecord, SeedRecord, ContractRecord)
-LISTED = (ColumnRecord, OutputColumn, PromisedColumn, AssertionRecord)
+FILES = (
+    *(Config, ModelSettings, FolderDefaults, SourceRecord, SeedRecord, ContractRecord),
+    FunctionRecord,
+)
+LISTED = (ColumnRecord, OutputColumn, PromisedColumn, AssertionRecord, ParameterRecord)
 """Records that are read one by one, so that no annotation of a file's record shows them."""
 
 

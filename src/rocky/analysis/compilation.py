@@ -64,6 +64,7 @@ class Body(NamedTuple):
 
     `details` has for each column whether it was named, where (-1 when nowhere) and its sources,
     which index `origins` (table, column) as `index << 3 | kind`; so do `influences`, with a role.
+    `functions` are the declared ones that are called, with their digests.
     """
 
     details: list[tuple[bool, int, int, tuple[int, ...]]]
@@ -71,6 +72,7 @@ class Body(NamedTuple):
     influences: list[tuple[int, int]]
     unknowns: list[tuple[str, int]]
     normal: bytes
+    functions: list[tuple[str, bytes]] = []  # noqa: RUF012 - never changed, and told to msgspec
 
 
 _SCHEMA: Final = Decoder(Schema)
@@ -97,7 +99,7 @@ def fields_of(record: Record) -> tuple[tuple[StructField, ...], bool]:
 def unpack_model(name: str, record: Record) -> ModelIr:
     """The IR of a model from its record."""
     columns, known = unpack_schema(record)
-    details, origins, influences, unknowns, normal = unpack_body(record)
+    details, origins, influences, unknowns, normal, functions = unpack_body(record)
     return ModelIr(
         name,
         tuple(
@@ -115,6 +117,7 @@ def unpack_model(name: str, record: Record) -> ModelIr:
         (Span(*record.star),) if record.star is not None else (),
         blake3(record.schema).hexdigest(16),
         normal.hex(),
+        tuple(name for name, _ in functions),
     )
 
 
@@ -161,7 +164,14 @@ def _where(packed: tuple[Any, ...], model: ModelFile, texts: Mapping[str, Source
     return _Where(setting.path, setting.span, setting.labels)
 
 
-def _unpack_diagnostic(packed: tuple[Any, ...], where: _Where, model: ModelFile) -> Diagnostic:
+def unpack_diagnostic(packed: tuple[Any, ...]) -> Diagnostic:
+    """A finding that stands in a file of its own, and in no model."""
+    return _unpack_diagnostic(packed, _Where("", lambda span: span, lambda _: ()), None)
+
+
+def _unpack_diagnostic(
+    packed: tuple[Any, ...], where: _Where, model: ModelFile | None
+) -> Diagnostic:
     code, message, own_path, span, severity, condition, labels, help_text = packed[:_OF_QUERY]
     inside = () if own_path or span is None else where.inside(Span(*span))
     return Diagnostic(
@@ -176,7 +186,7 @@ def _unpack_diagnostic(packed: tuple[Any, ...], where: _Where, model: ModelFile)
             *(_unpack_label(label, where.path if own_path else None, where) for label in labels),
         ),
         help_text,
-        model=model.name,
+        model=model.name if model is not None else None,
     )
 
 

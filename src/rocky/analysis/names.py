@@ -15,6 +15,7 @@ from blake3 import blake3
 from rocky.analysis.compilation import CompiledModels, fields_of
 from rocky.language.datatypes.text import encode_type
 from rocky.language.datatypes.types import StructField
+from rocky.language.declared_functions import UNDECLARED, DeclaredFunction
 from rocky.language.names import split_name
 from rocky.language.tables import Table
 from rocky.project import Project, SeedTable
@@ -30,12 +31,27 @@ _COMING: Final = b"coming"
 """The face of a table that a pipeline may come to write."""
 EVERY_NAME: Final[tuple[str, ...]] = ()
 """The look-up of a query that asked which names there are."""
+EVERY_FUNCTION: Final[tuple[str, ...]] = ("",)
+"""The look-up of a query that asked which functions are declared."""
+
+
+def function_lookup(parts: tuple[str, ...]) -> tuple[str, ...]:
+    """How the look-up of a function is noted: no table has an empty part."""
+    return ("", *parts)
 
 
 class Names:
     """The index of everything a query of the project may read."""
 
-    __slots__ = ("_external", "_faces", "_models", "_project", "_shown", "takes_undeclared")
+    __slots__ = (
+        "_external",
+        "_faces",
+        "_functions",
+        "_models",
+        "_project",
+        "_shown",
+        "takes_undeclared",
+    )
 
     def __init__(self, project: Project) -> None:
         self._project = project
@@ -44,6 +60,9 @@ class Names:
         self._models = _index_models(project)
         self._external: dict[tuple[str, ...], Table] = {}
         self._faces: dict[tuple[str, ...], bytes] = {}
+        self._functions = {
+            split_name(key): each.signature for key, each in project.functions.items()
+        }
         for key, source in project.sources.items():
             parts = split_name(key)
             table = _declared_table(source, parts)
@@ -101,6 +120,19 @@ class Names:
             return None
         return Table(".".join(parts), (), parts, known=False)
 
+    def function(self, parts: tuple[str, ...]) -> DeclaredFunction | None:
+        """A declared function; any other where nobody has to declare them, else None."""
+        return self._functions.get(parts) or (UNDECLARED if self.takes_undeclared else None)
+
+    @property
+    def declares_functions(self) -> bool:
+        return bool(self._functions)
+
+    @property
+    def function_names(self) -> list[str]:
+        """The declared functions, as they were written."""
+        return [each.name for each in self._functions.values()]
+
     def external_face(self, parts: tuple[str, ...]) -> bytes:
         """The hash of all that a reader sees of the source or seed the parts name."""
         found = self._faces.get(parts)
@@ -110,15 +142,29 @@ class Names:
 
     def _hash(self, parts: tuple[str, ...]) -> bytes:
         if parts == EVERY_NAME:
-            return blake3("\0".join(self.shown).encode("utf-8", "surrogatepass")).digest(16)
+            return _hash_text("\0".join(self.shown))
+        if parts[0] == "":
+            return self._hash_function(parts)
         table = self._external.get(parts)
         if table is None:
             if find_open_target(self._project.open_targets, parts) is not None:
                 return _COMING
             return _UNDECLARED if self.takes_undeclared else NO_FACE
         columns = [(field.name, encode_type(field.type), field.nullable) for field in table.fields]
-        seen = repr((table.name, table.qualifier, columns, table.known))
-        return blake3(seen.encode("utf-8", "surrogatepass")).digest(16)
+        return _hash_text(repr((table.name, table.qualifier, columns, table.known)))
+
+    def _hash_function(self, lookup: tuple[str, ...]) -> bytes:
+        if lookup == EVERY_FUNCTION:
+            return _hash_text("\0".join(self.function_names))
+        found = self.function(lookup[1:])
+        if found is None or found is UNDECLARED:
+            return NO_FACE if found is None else _UNDECLARED
+        # Findings name the place of the declaration.
+        return _hash_text(repr((found.digest, found.usable, found.path, found.place)))
+
+
+def _hash_text(text: str) -> bytes:
+    return blake3(text.encode("utf-8", "surrogatepass")).digest(16)
 
 
 def _declared_table(declared: SourceTable | SeedTable, parts: tuple[str, ...]) -> Table:
@@ -182,8 +228,15 @@ class CompiledTables:
         """None: in a compiled project what models read is among the sources."""
         return None
 
-    def takes_function(self, name: str) -> bool:  # noqa: ARG002 - of the protocol
-        return self._names.takes_undeclared
+    def function(self, parts: tuple[str, ...]) -> DeclaredFunction | None:
+        return self._names.function(parts)
+
+    def function_names(self) -> Iterable[str]:
+        return self._names.function_names
+
+    @property
+    def declares_functions(self) -> bool:
+        return bool(self._project.functions)
 
     def names(self) -> Iterable[str]:
         return self._names.shown

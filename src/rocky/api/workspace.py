@@ -121,7 +121,7 @@ class Workspace(Records):
         return ci(self, CiRequest(paths_of(consumers), jobs, cache))
 
     def list(self, kind: "Kind | None" = None, *, select: Names = ()) -> "Listed":
-        """The project's models, sources and seeds, those that are selected; or its pipelines."""
+        """The project's models, sources and seeds, as selected; or its pipelines, or functions."""
         from rocky.operations.list import ListRequest, list_project
 
         return list_project(self, ListRequest(kind, names_of(select)))

@@ -33,6 +33,7 @@ _PARTS: Final = {
     ("code", "seeds"): "seed",
     ("code", "sources"): "source",
     ("code", "imports"): "import",
+    ("code", "functions"): "function",
     ("contracts",): "contract of",
     ("tables",): "table",
 }
@@ -82,6 +83,7 @@ def compute_state(
                     for name, each in project.imports.items()
                     if each.snapshot is not None
                 },
+                **_functions(project),
             },
             "config_hash": project.config_hash.hex(),
             "contracts": {
@@ -121,6 +123,12 @@ def _differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str
     for name in sorted(one.keys() | other.keys()):
         if one.get(name) != other.get(name):
             yield name
+
+
+def _functions(project: Project) -> dict[str, Any]:
+    """The declared functions: also those that no model calls, which checks may."""
+    found = {each.name: each.signature.digest.hex() for each in project.functions.values()}
+    return {"functions": found} if found else {}
 
 
 def _models(compilation: Compilation) -> dict[str, Any]:

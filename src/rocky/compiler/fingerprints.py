@@ -94,7 +94,7 @@ def _meaning(compilation: Compilation, key: str) -> Meaning:
     """What a model's fingerprints are made of, from what its record holds."""
     model, record = compilation.project.models[key], compilation.models.record(key)
     columns, _ = unpack_schema(record)
-    details, origins, influences, _, normal = unpack_body(record)
+    details, origins, influences, _, normal, functions = unpack_body(record)
     return Meaning(
         model.name,
         model.sql,
@@ -110,4 +110,5 @@ def _meaning(compilation: Compilation, key: str) -> Meaning:
         [(INFLUENCE_ROLES[role], origins[at][1], origins[at][0]) for at, role in influences],
         record.reads,
         record.determinism,
+        [(name, digest.hex()) for name, digest in functions],
     )

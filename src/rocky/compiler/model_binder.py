@@ -7,7 +7,8 @@ it reads may be in any column it declares, so its lineage is `opaque`. A snapsho
 columns besides those of its query; readers see them, so they are part of its schema.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -16,7 +17,7 @@ from blake3 import blake3
 from rocky.analysis.compilation import Body, Record, Schema
 from rocky.analysis.lints.rules import lint_output
 from rocky.analysis.lints.settings import names_columns
-from rocky.analysis.names import EVERY_NAME, Names
+from rocky.analysis.names import EVERY_FUNCTION, EVERY_NAME, Names, function_lookup
 from rocky.compiler.setting_binder import SettingFinding, Subject, bind_tests
 from rocky.compiler.validity import Schemas
 from rocky.diagnostics import Code, Diagnostic
@@ -29,7 +30,9 @@ from rocky.language.binder.scopes import Binding
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.text import encode_type
 from rocky.language.datatypes.types import DataType, StructField
+from rocky.language.declared_functions import DeclaredFunction
 from rocky.language.ir import INFLUENCE_ROLES, LINEAGE_KINDS, ModelIr, OutputColumn
+from rocky.language.names import split_name
 from rocky.language.syntax.parser import ParsedQuery
 from rocky.language.syntax.substitutions import find_substitutions
 from rocky.language.tables import Table, Tables
@@ -124,8 +127,17 @@ def _body(bound: BoundQuery, binding: Binding | None) -> Body:
         binding.origins,
         [(origin, _ROLES[role]) for origin, role in sorted(binding.influences)],
         sorted(binding.unknowns.items()),
-        _logic_hash(bound.parsed, binding),
+        with_functions(_logic_hash(bound.parsed, binding), binding.functions),
+        sorted(binding.functions.items()),
     )
+
+
+def with_functions(normal: bytes, functions: Mapping[str, bytes]) -> bytes:
+    """The hash of a query together with the functions it calls: a changed body is another query."""
+    if not functions:
+        return normal
+    said = b"".join(name.encode() + b"\0" + functions[name] for name in sorted(functions))
+    return blake3(normal + b"\0functions\0" + said).digest()
 
 
 def _logic_hash(parsed: ParsedQuery, binding: Binding) -> bytes:
@@ -230,6 +242,7 @@ def pack_diagnostic(each: Diagnostic) -> tuple[Any, ...]:
     )
 
 
+_WORD: Final = re.compile(r"\w+")
 _OPAQUE = LINEAGE_KINDS.index("opaque")
 
 
@@ -251,8 +264,15 @@ def bind_python(model: ModelFile, key: bytes, tables: NotedTables) -> Record:
         [(field.name, encode_type(field.type), field.nullable) for field in columns], known=True
     )
     packed = pack(tuple(schema))
+    functions = _mentioned(model, tables)
+    code = with_functions(content_hash(model), functions)
     body = Body(
-        [(True, -1, -1, sources)] * len(columns), list(origins), [], [], content_hash(model)
+        [(True, -1, -1, sources)] * len(columns),
+        list(origins),
+        [],
+        [],
+        code,
+        sorted(functions.items()),
     )
     skip = model.settings.skip
     in_tests = bind_tests(model, Subject(model.name, columns), tables)
@@ -270,6 +290,21 @@ def bind_python(model: ModelFile, key: bytes, tables: NotedTables) -> Record:
         packed,
         pack(tuple(body)),
     )
+
+
+def _mentioned(model: ModelFile, tables: Tables) -> dict[str, bytes]:
+    """The declared functions whose names stand in the code of a Python model, which may call them.
+
+    What it calls cannot be told without running it, so a name is enough.
+    """
+    words = set(_WORD.findall(model.text.lower())) if tables.declares_functions else set()
+    found = {}
+    for name in tables.function_names():
+        parts = split_name(name.lower())
+        function = tables.function(parts) if parts[-1] in words else None
+        if function is not None:
+            found[name.lower()] = function.digest
+    return found
 
 
 def _undeclared(wanted: Input, tables: Tables) -> Table | None:
@@ -312,11 +347,19 @@ class ModelTables:
         # `find` has noted the look-up, whose face is another where this is an error.
         return self._names.undeclared(parts)
 
-    def takes_function(self, name: str) -> bool:
-        # No table has an empty part: what is noted here is only whether the project takes it.
-        asked = ("", name)
+    def function(self, parts: tuple[str, ...]) -> DeclaredFunction | None:
+        asked = function_lookup(parts)
         self.lookups[asked] = self._names.external_face(asked)
-        return self._names.takes_undeclared
+        return self._names.function(parts)
+
+    def function_names(self) -> Iterable[str]:
+        self.lookups[EVERY_FUNCTION] = self._names.external_face(EVERY_FUNCTION)
+        return self._names.function_names
+
+    @property
+    def declares_functions(self) -> bool:
+        # Whoever calls one that comes or goes has looked it up.
+        return self._names.declares_functions
 
     def names(self) -> Iterable[str]:
         # A did-you-mean depends on every name there is.

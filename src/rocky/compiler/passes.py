@@ -1,9 +1,9 @@
 """compile_project: Project -> Compilation, as an ordered list of passes.
 
-Load findings, binding (cached), cycles, lints, contracts, imports, suppression. Nothing here
-prints, reads the clock or the environment; the cache is the only thing it writes. The binder knows
-which column of which table an expression is; only here is it known whether that is a line of a
-source's TOML, a seed's header or another model's select list.
+Load findings, functions, binding (cached), cycles, lints, contracts, imports, suppression. Nothing
+here prints, reads the clock or the environment; the cache is the only thing it writes. The binder
+knows which column of which table an expression is; only here is it known whether that is a line of
+a source's TOML, a seed's header or another model's select list.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,6 +22,7 @@ from rocky.analysis.contracts.check import check_contracts
 from rocky.analysis.lints.rules import lint_graph, lint_settings
 from rocky.analysis.names import Names
 from rocky.analysis.unit_tests import check_unit_tests
+from rocky.compiler.function_check import check_functions
 from rocky.compiler.graph import report_cycles, topological_levels
 from rocky.compiler.named_tables import (
     NamedTable,
@@ -102,6 +103,7 @@ def compile_project(
     upstream, downstream = _edges(project, outcome)
     found = [
         *project.diagnostics,
+        *check_functions(project, names, stamp),
         *_binding_findings(project, outcome, models),
         *report_cycles(project, outcome.cycles),
         *_settings_findings(project, outcome, models),

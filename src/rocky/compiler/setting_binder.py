@@ -12,6 +12,7 @@ from rocky.diagnostics import Code, Diagnostic
 from rocky.diagnostics.diagnostic import Label, Span
 from rocky.language.binder.query import BoundQuery, bind_text
 from rocky.language.datatypes.types import NUMERIC_KINDS, StructField
+from rocky.language.declared_functions import DeclaredFunction
 from rocky.language.macros.arguments import OPENING, expression_of, parse_expression
 from rocky.language.syntax.parser import ParsedQuery, SyntaxProblem
 from rocky.language.tables import Table, Tables
@@ -61,8 +62,15 @@ class _SubjectTables:
     def undeclared(self, parts: tuple[str, ...]) -> Table | None:
         return Table(".".join(parts), (), parts, known=False)
 
-    def takes_function(self, name: str) -> bool:
-        return self._tables.takes_function(name)
+    def function(self, parts: tuple[str, ...]) -> DeclaredFunction | None:
+        return self._tables.function(parts)
+
+    def function_names(self) -> Iterable[str]:
+        return self._tables.function_names()
+
+    @property
+    def declares_functions(self) -> bool:
+        return self._tables.declares_functions
 
     def names(self) -> Iterable[str]:
         return ()

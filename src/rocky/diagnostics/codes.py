@@ -67,6 +67,7 @@ class Code(StrEnum):
     VALUE_REFUSED = "E046"
     CODE_RAISED = "E047"
     SEED_VALUE = "E048"
+    UNUSABLE_FUNCTION = "E060"
     UNUSABLE_MACRO = "E070"
     UNKNOWN_MACRO = "E071"
     MACRO_ARGUMENT = "E072"
@@ -293,6 +294,9 @@ REGISTRY: tuple[CodeInfo, ...] = (
     ),
     CodeInfo(
         Code.SEED_VALUE, "seed-value", "a cell of a seed that is not a value of its column's type"
+    ),
+    CodeInfo(
+        Code.UNUSABLE_FUNCTION, "unusable-function", "a declared function that Spark could not make"
     ),
     CodeInfo(
         Code.UNUSABLE_MACRO, "unusable-macro", "a macro that is not declared as one should be"

@@ -69,7 +69,8 @@ class ModelIr:
     the same inputs may differ, each as `volatile: ...`, `order: ...` or `float: ...`; empty means
     deterministic. `unknowns` counts the reasons for unknown types. `stars` are stars through which
     the output follows an input's columns. `normal_sql_hash` is of the query without cosmetics; the
-    recipe and skip hashes are made from it in `rocky.language.ir`.
+    recipe and skip hashes are made from it in `rocky.language.ir`. `functions` are the declared
+    ones that it calls.
     """
 
     name: str
@@ -82,6 +83,7 @@ class ModelIr:
     stars: tuple[Span, ...] = ()
     schema_hash: str = ""
     normal_sql_hash: str = ""
+    functions: tuple[str, ...] = ()
 
     @property
     def deterministic(self) -> bool:
@@ -110,7 +112,8 @@ class Meaning(NamedTuple):
     """What the hashes are made of, in plain values: every model of a project has it made.
 
     `edges` are (column, kind, source column, source table), `influences` (role, source column,
-    source table), `columns` (name, type, nullable).
+    source table), `columns` (name, type, nullable), `functions` the declared ones that are called
+    (name, digest).
     """
 
     name: str
@@ -123,13 +126,16 @@ class Meaning(NamedTuple):
     influences: Iterable[tuple[str, str, str]]
     reads: Sequence[str]
     determinism: Sequence[str]
+    functions: Sequence[tuple[str, str]] = ()
 
 
 def ir_document(meaning: Meaning) -> dict[str, Any]:
     """The IR of a model as JSON values: what the ledger keeps and the recipe hashes."""
+    functions = [{"digest": digest, "name": name} for name, digest in meaning.functions]
     # Keys stand in sorted order, here and below, so that encoding need not sort them.
     return {
         "determinism": list(meaning.determinism),
+        **({"functions": functions} if functions else {}),
         "influences": [
             {"role": role, "source_column": column, "source_table": table}
             for role, column, table in meaning.influences

@@ -31,7 +31,8 @@ class ReadRecord(Record):
     A `table` (of a model or a seed) is read at its `version`. A `source` is read by its declaration
     (a JSON text) and `files`, or at `source_version`. An `inline` query is `sql` over `reads` of
     its own; `identity` is then the input hash of its `skip_hash`, `target` and `upstreams`, and
-    `determinism` says why its rows may differ each time.
+    `determinism` says why its rows may differ each time. `functions` are the declared ones that it
+    calls, with their digests.
     """
 
     view: str
@@ -49,6 +50,7 @@ class ReadRecord(Record):
     upstreams: tuple[Mapping[str, str], ...] = ()
     determinism: tuple[str, ...] = ()
     reads: "tuple[ReadRecord, ...]" = ()
+    functions: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,12 @@ It compiles, because who reads whom is known only from the SQL; findings are onl
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
-from rocky.analysis.compilation import Compilation
+from rocky.analysis.compilation import Compilation, unpack_body
 from rocky.compiler.fingerprints import fingerprints_of
 from rocky.errors import InvalidRequest, LedgerUnreadable
+from rocky.language.declared_functions import FunctionKind
 from rocky.operations.digest import Digest, Digested, counts
 from rocky.operations.findings import errors_in
 from rocky.operations.pipeline_order import needs_of
@@ -25,7 +26,7 @@ from rocky.project.descriptions import Described, describe_declared, describe_mo
 from rocky.project.imports import ImportedTable
 from rocky.project.pipeline_tables import KnownBy, PipelineTable
 
-Kind = Literal["models", "sources", "seeds", "pipelines"]
+Kind = Literal["models", "sources", "seeds", "pipelines", "functions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,26 @@ class ListedPipeline:
     reads_from: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class ListedFunction:
+    """A declared function. `signature` is what a call looks like and gives.
+
+    `called_by` are the models that call it themselves. `deterministic` is None where nobody says.
+    """
+
+    name: str
+    kind: Literal["function"]
+    type: FunctionKind
+    path: str
+    signature: str
+    gives_rows: bool
+    aggregate: bool
+    called_by: tuple[str, ...]
+    deterministic: bool | None = None
+    description: str | None = None
+    owner: str | None = None
+
+
 def _digest(found: Sequence[ListedModel | ListedSource | ListedSeed], **numbers: int) -> Digest:
     rows = [
         (each.name, each.kind, each.columns, each.owner, each.description or each.path)
@@ -176,6 +197,25 @@ class PipelinesReport(Digested):
         return Digest(title, ("name", "type", "models", "description"), rows, len(rows))
 
 
+_FUNCTION_COLUMNS: Final = ("name", "kind", "signature", "models", "description")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class FunctionsReport(Digested):
+    """The declared functions, by name."""
+
+    errors: int = hidden()
+    functions: tuple[ListedFunction, ...]
+
+    def digest(self) -> Digest:
+        rows = [
+            (each.name, each.type, each.signature, len(each.called_by), each.description)
+            for each in self.functions
+        ]
+        title = counts(function=len(rows), error=self.errors)
+        return Digest(title, _FUNCTION_COLUMNS, rows, len(rows))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ListReport(Digested):
     """Everything the project has that can be selected; models in the order they would run."""
@@ -193,16 +233,18 @@ class ListReport(Digested):
         return _digest(found, **counted, error=self.errors)
 
 
-Listed = ListReport | ModelsReport | SourcesReport | SeedsReport | PipelinesReport
+Listed = ListReport | ModelsReport | SourcesReport | SeedsReport | PipelinesReport | FunctionsReport
 
 
 def list_project(workspace: Workspace, request: ListRequest) -> Listed:
     """What the project has. Raises NothingSelected, InvalidRequest, and what loading raises."""
     compilation = compile_workspace(workspace, discovered=True)
     errors = len(errors_in(compilation.diagnostics))
-    if request.kind == "pipelines":
+    if request.kind == "pipelines" or request.kind == "functions":
         if request.select:
-            raise InvalidRequest("selectors choose models, sources and seeds, not pipelines")
+            raise InvalidRequest(f"selectors choose models, sources and seeds, not {request.kind}")
+        if request.kind == "functions":
+            return FunctionsReport(errors=errors, functions=list_functions(compilation))
         return PipelinesReport(errors=errors, pipelines=list_pipelines(compilation))
     chosen = select_nodes(compilation, request.select)
     holds = _find_holds(workspace, compilation)
@@ -340,6 +382,32 @@ def list_pipelines(compilation: Compilation) -> tuple[ListedPipeline, ...]:
             tuple(sorted(each for each in needs.get(name, ()) if each is not None)),
         )
         for name, pipeline in compilation.project.config.pipeline.items()
+    )
+
+
+def list_functions(compilation: Compilation) -> tuple[ListedFunction, ...]:
+    """The declared functions of a project, by name."""
+    callers: dict[str, list[str]] = {}
+    declared = compilation.project.functions
+    for name in compilation.order if declared else ():
+        if name.lower() in compilation.models:
+            for called, _ in unpack_body(compilation.models.record(name.lower())).functions:
+                callers.setdefault(called, []).append(name)
+    return tuple(
+        ListedFunction(
+            each.name,
+            "function",
+            each.signature.kind,
+            each.signature.path,
+            each.signature.text,
+            each.signature.gives_rows,
+            each.signature.aggregate,
+            tuple(callers.get(key, ())),
+            each.signature.deterministic,
+            shown_text(each.description),
+            shown_text(each.owner),
+        )
+        for key, each in sorted(declared.items())
     )
 
 

@@ -17,6 +17,7 @@ from rocky.diagnostics.diagnostic import SourceText, Span
 from rocky.errors import RockyError
 from rocky.language.binder.query import bind_text
 from rocky.language.datatypes.types import StructField
+from rocky.language.declared_functions import DeclaredFunction
 from rocky.language.names import quote_name
 from rocky.language.tables import Table as NamedTable
 from rocky.language.tables import Tables
@@ -162,8 +163,15 @@ class _ShownTables:
         """None: only what models read is among the sources of the run that answers."""
         return None
 
-    def takes_function(self, name: str) -> bool:
-        return self._inner.takes_function(name)
+    def function(self, parts: tuple[str, ...]) -> DeclaredFunction | None:
+        return self._inner.function(parts)
+
+    def function_names(self) -> Iterable[str]:
+        return self._inner.function_names()
+
+    @property
+    def declares_functions(self) -> bool:
+        return self._inner.declares_functions
 
     def names(self) -> Iterable[str]:
         return self._inner.names()
@@ -262,7 +270,7 @@ def frame_rows(
     chosen = find_adapter(project, adapter or _adapter_of(project, checked, relation))
     warehouse = open_project_warehouse(chosen, project.root, workspace.environment)
     with (
-        open_frame_engine(chosen, project.root, workspace.spark) as engine,
+        open_frame_engine(chosen, project.root, workspace.spark, project.functions) as engine,
         _bound_frame(compilation, warehouse, engine, checked, relation) as frame,
     ):
         return frame

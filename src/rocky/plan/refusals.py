@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from rocky.analysis.compilation import Compilation
+from rocky.analysis.compilation import Compilation, unpack_body
 from rocky.analysis.lineage import reach_models
 from rocky.diagnostics import Code, Diagnostic, Severity
 from rocky.errors import RunRefused
 from rocky.plan.request import NO_WINDOW, RunRequest, plan_request
 from rocky.plan.steps import LeftOutStep, RunPlan, plan_steps
-from rocky.project import Project, SeedTable, setting_place
+from rocky.project import SeedTable, setting_place
 from rocky.project.configuration.pipelines import (
     LoadPipeline,
     Pipeline,
@@ -29,7 +29,7 @@ def refusing_findings(plan: RunPlan) -> tuple[Diagnostic, ...]:
     """The errors in the selected models, in what they read, and in `rocky.toml`."""
     compilation, project = plan.compilation, plan.project
     wanted = _stands_on(plan)
-    paths = {project.config_path, *(path for key in wanted for path in _paths_of(project, key))}
+    paths = {project.config_path, *(path for key in wanted for path in _paths_of(compilation, key))}
     found = [
         each
         for each in compilation.diagnostics
@@ -57,8 +57,11 @@ def _stands_on(plan: RunPlan) -> set[str]:
     return above | {step.key for step in plan.steps if step.kind == "seed"}
 
 
-def _paths_of(project: Project, key: str) -> Iterator[str]:
-    """The files that say what a model, seed or source is."""
+def _paths_of(compilation: Compilation, key: str) -> Iterator[str]:
+    """The files that say what a model, seed or source is, and what the functions are it calls."""
+    project = compilation.project
+    if project.functions and key in compilation.models:
+        yield from _function_paths(compilation, key)
     if key in project.models:
         model = project.models[key]
         yield model.path
@@ -69,6 +72,14 @@ def _paths_of(project: Project, key: str) -> Iterator[str]:
         yield project.sources[key].file
     if key in project.seeds:
         yield from _seed_paths(project.seeds[key])
+
+
+def _function_paths(compilation: Compilation, key: str) -> Iterator[str]:
+    functions = compilation.project.functions
+    for name, _ in unpack_body(compilation.models.record(key)).functions:
+        function = functions[name]
+        yield function.signature.path
+        yield from (functions[each].signature.path for each in function.calls)
 
 
 def plan_checked(
@@ -110,7 +121,7 @@ def _broken_keys(plan: RunPlan, found: Sequence[Diagnostic]) -> dict[str, Diagno
     """What has errors itself, or reads what is no step and has; each with its first error."""
     at: dict[str, list[str]] = {}
     for key in _stands_on(plan):
-        for path in _paths_of(plan.project, key):
+        for path in _paths_of(plan.compilation, key):
             at.setdefault(path, []).append(key)
     broken: dict[str, Diagnostic] = {}
     for each in found:

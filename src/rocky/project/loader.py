@@ -38,6 +38,7 @@ from rocky.project.configuration.model import NO_DEFAULTS, FolderDefaults, merge
 from rocky.project.configuration.named_tests import SharedTests
 from rocky.project.contracts import load_contracts
 from rocky.project.files import Folder, Report, child_path, read_text, scan_folders
+from rocky.project.functions import load_functions
 from rocky.project.imports import add_imported, check_imports_block, load_imports
 from rocky.project.inheritance import Inherited, inherit
 from rocky.project.macros import is_macro_folder, load_macros
@@ -256,6 +257,7 @@ def load_project(
     imports = load_imports(folder, settings.imports, document, report)
     add_imported(sources, imports, report)
     seeds = load_seeds(folder, env, report, remember=remember)
+    functions = load_functions(folder, env, report)
     contracts = load_contracts(folder, found.contracts, models, env, report)
     report_shared_targets(models.values(), texts, report)
     report_shadowed(models, declared_sources(sources), seeds, texts, report)
@@ -277,6 +279,7 @@ def load_project(
         imports,
         macros=macros.files,
         check_expansions=expansions,
+        functions=functions,
     )
 
 

@@ -23,6 +23,7 @@ from rocky.project.configuration.config import Config
 from rocky.project.configuration.paths import BRANCH_PREFIX
 from rocky.project.contracts import Contract
 from rocky.project.files import show_text
+from rocky.project.functions import ProjectFunction
 from rocky.project.imports import ImportedTable, LoadedImport
 from rocky.project.macros import MacroFile
 from rocky.project.models import ModelFile
@@ -65,7 +66,7 @@ class BranchRef(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A project on disk. Models, sources, seeds, contracts, macros are keyed by lower-case name.
+    """A project on disk. What has names goes by lower-case name: models, sources, functions ...
 
     `variables` are the names that `@var(...)` asks for in any model. The tables of `imports` are
     among the sources. `check_expansions` are the macros in the SQL of pipelines' checks, by keys.
@@ -97,6 +98,7 @@ class Project:
     open_targets: tuple[OpenTarget, ...] = ()
     cached_schemas: Mapping[str, CachedSchema] = field(default_factory=dict)
     unused_schemas: tuple[UnusedSchema, ...] = ()
+    functions: Mapping[str, ProjectFunction] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """Where it is and how much it has: all of it would fill a screen, settings included."""

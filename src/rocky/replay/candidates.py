@@ -27,7 +27,13 @@ from rocky.ledger.run_records import RunRecord
 from rocky.project.sources import SourceTable
 from rocky.project.toml.documents import Document
 from rocky.replay.recipe import Recipe, RecordedEnvironment, environment_of, parse_target, recipe_of
-from rocky.replay.record import NotReplayable, RecordedModel, check_determinism, check_record
+from rocky.replay.record import (
+    NotReplayable,
+    RecordedModel,
+    check_determinism,
+    check_functions,
+    check_record,
+)
 from rocky.run.checksums import hash_file
 from rocky.run.engine.protocol import SourcePin
 from rocky.run.engine.sources import NeedsDeltaConnector, find_delta_source
@@ -57,7 +63,8 @@ class InputFinder:
     """Finds the inputs of records; each file is looked at once. Threads may share it.
 
     `root` is the project's folder, where the paths of sources start; `options` are settings of
-    Spark for object stores; `collected` tells which files a collection removed.
+    Spark for object stores; `collected` tells which files a collection removed; `functions` are the
+    digests of the functions that are declared now.
     """
 
     def __init__(
@@ -66,7 +73,9 @@ class InputFinder:
         root: Path,
         options: Mapping[str, str],
         collected: Callable[[], tuple[CollectedFile, ...]],
+        functions: Mapping[str, str] | None = None,
     ) -> None:
+        self.functions = functions or {}
         self._warehouse = warehouse
         self._root = root
         self._options = options
@@ -294,6 +303,7 @@ def prepare_candidate(
         )
     check_record(record, model.made)
     check_determinism(record)
+    check_functions(record, finder.functions)
     recipe = recipe_of(record)
     reads = tuple(map(finder.find, record.reads))
     _check_certain(record, model)

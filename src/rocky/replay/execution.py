@@ -67,7 +67,7 @@ class ReplayContext:
     """What a replay works with.
 
     `open_engine` is given the settings that were recorded, and says beside the engine which of them
-    it could not set again.
+    it could not set again. `functions` are the digests of those that are declared now.
     """
 
     warehouse: Warehouse
@@ -78,6 +78,7 @@ class ReplayContext:
     options: Mapping[str, str] = field(default_factory=dict, repr=False)
     collected: Callable[[], tuple[CollectedFile, ...]] = tuple
     build_table: Materialize = materialize
+    functions: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,9 @@ def execute_replay(
     told: OnVerdict = _ignore_verdict,
 ) -> ReplayReport:
     """Build the models of a run again and compare. Raises when nothing could be run at all."""
-    finder = InputFinder(ground.warehouse, ground.root, ground.options, ground.collected)
+    finder = InputFinder(
+        ground.warehouse, ground.root, ground.options, ground.collected, ground.functions
+    )
     verdicts: dict[str, ModelVerdict] = {}
     candidates: list[ReplayCandidate] = []
     left_out: list[LeftOut] = []
@@ -304,7 +307,10 @@ def replay_project_run(  # noqa: PLR0913 - who asks, who is told, and on what
         with evidence:
             return evidence.collected()
 
-    ground = ReplayContext(warehouse, project.root, opened, chosen.conf, collected)
+    functions = {key: each.signature.digest.hex() for key, each in project.functions.items()}
+    ground = ReplayContext(
+        warehouse, project.root, opened, chosen.conf, collected, functions=functions
+    )
     stop = Event()
     with stop_on_interrupt(stop):
         return execute_replay(recorded, ground, orders, stop, told)

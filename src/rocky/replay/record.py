@@ -195,6 +195,28 @@ def check_determinism(record: ProvenanceRecord) -> None:
             raise NotReplayable(f"{who} does not give the same rows twice: {reason}")
 
 
+def check_functions(record: ProvenanceRecord, functions: Mapping[str, str]) -> None:
+    """Raise NotReplayable where a function that was called is not what it was.
+
+    `functions` are the digests of those that the project declares now, by lower-case name.
+    """
+    for name, digest in _called(record):
+        now = functions.get(name)
+        if now != digest:
+            what = "is no longer declared" if now is None else "is not what it was"
+            raise NotReplayable(
+                f"it calls the function `{name}`, which {what}: check out the project as it was"
+            )
+
+
+def _called(record: ProvenanceRecord) -> Iterator[tuple[str, str]]:
+    """The declared functions that a model and the queries inside it called, with their digests."""
+    for each in ir_of(record).get("functions", ()):
+        yield str(each.get("name")), str(each.get("digest"))
+    for read in _reads_below(record.reads):
+        yield from (read.functions or {}).items()
+
+
 def doubts_of(record: ProvenanceRecord) -> list[str]:
     """Why a model may give other rows from the same inputs, though nothing in it is volatile."""
     return [

@@ -24,6 +24,7 @@ from pyspark.sql import SparkSession
 
 from rocky.analysis.compilation import Compilation
 from rocky.diagnostics import Diagnostic, Severity
+from rocky.errors import ModelFailed
 from rocky.language.datatypes.parts import is_complete
 from rocky.language.datatypes.text import field_to_json, fields_from_json, type_to_json
 from rocky.language.datatypes.types import (
@@ -32,10 +33,12 @@ from rocky.language.datatypes.types import (
 )
 from rocky.language.ir import ModelIr, OutputColumn
 from rocky.language.syntax.references import fill_placeholders
-from rocky.project import ModelFile
+from rocky.project import ModelFile, Project
 from rocky.project.configuration.strategies import query_width
 from rocky.project.imports import ImportedTable
 from rocky.project.pipeline_tables import PipelineTable
+from rocky.spark.failures import SPARK_ERRORS
+from rocky.spark.functions import make_stub
 from rocky.spark.session import open_session
 
 SESSION_CATALOG = "spark_catalog"
@@ -229,6 +232,8 @@ class Analyser:
         self._session = session
         project = compilation.project
         apply_settings(session, project.config.adapter.values())
+        # Before the stub catalogue, in which Spark would look for them.
+        self._stub_functions(project)
         self._stubs = Stubs(session, set(_catalogs(compilation)))
         self._missing: set[str] = set()
         for source in project.sources.values():
@@ -243,6 +248,22 @@ class Analyser:
             self._put_external([seed.name], seed.columns)
             if seed.target.schema:
                 self._put_external([seed.target.schema, seed.name], seed.columns)
+
+    def _stub_functions(self, project: Project) -> None:
+        """Make the declared functions known: SQL as it is, of code the types alone."""
+        self._out_of_reach = {key for key in project.functions if "." in key}
+        waiting = {key: each for key, each in project.functions.items() if "." not in key}
+        while waiting:
+            ready = [key for key, each in waiting.items() if not each.calls & waiting.keys()]
+            for key in ready or list(waiting):
+                function = waiting.pop(key)
+                if not function.signature.usable:
+                    continue
+                try:
+                    make_stub(self._session, function)
+                except (ModelFailed, *SPARK_ERRORS):
+                    # Whoever calls it is refused by Spark, and compared with what we say.
+                    continue
 
     def analyse_model(self, model: ModelFile, *, compare: bool) -> ComparedModel | str:
         """Ask about one model and let its readers see it; a text says why it was not asked."""
@@ -314,6 +335,9 @@ class Analyser:
     ) -> str | None:
         if ir is None or model.key in self._compilation.project.blocked:
             return "its files are unusable"
+        away = sorted(self._out_of_reach.intersection(ir.functions))
+        if away:
+            return f"it calls `{away[0]}`, which is in a catalogue that is not asked"
         missing = sorted(set(ir.reads) & self._missing)
         if missing:
             return f"it reads `{missing[0]}`, which has no schema"

@@ -12,9 +12,9 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from rocky.errors import AdapterUnusable
+from rocky.errors import AdapterUnusable, ModelFailed
 from rocky.project.configuration.spark_settings import misfit_of
 from rocky.project.secrets import STARS, is_secret
 from rocky.spark.redaction import REDACTION, redaction_pattern
@@ -198,3 +198,15 @@ def variables(names: Mapping[str, str]) -> Iterator[None]:
     finally:
         for name, value in before.items():
             set_variable(name, value)
+
+
+def refuse_substitution(session: Any, sql: str) -> None:
+    """Raise ModelFailed for a query with `${...}` in a session that would replace it.
+
+    Rocky switches that off; the code of a Python model may have switched it on again.
+    """
+    if "${" in sql and session.conf.get(SUBSTITUTION).strip().lower() != "false":
+        raise ModelFailed(
+            f"the query contains `${{`, and this session replaces `${{...}}` by variables of"
+            f" Spark's process: leave `{SUBSTITUTION}` switched off"
+        )

@@ -172,7 +172,9 @@ class LakeMachine:
         """Inside, this process is one of this machine, and its Spark is DuckDB."""
 
         @contextmanager
-        def open_engine(_adapter: Adapter, root: Path, _spark: Any) -> Iterator[MemoryEngine]:
+        def open_engine(
+            _adapter: Adapter, root: Path, _spark: Any, _functions: Any
+        ) -> Iterator[MemoryEngine]:
             engine = MemoryEngine(root)
             engine.before_write = before_write or (lambda _: None)
             yield engine

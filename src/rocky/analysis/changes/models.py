@@ -16,6 +16,7 @@ from rocky.analysis.compilation import Compilation, Record, fields_of, unpack_bo
 from rocky.analysis.names import Names
 from rocky.language.binder.logic.digests import NO_RENAMES, Renames
 from rocky.language.binder.logic.queries import Logic, changed_clauses, column_logic
+from rocky.language.declared_functions import DeclaredFunction
 from rocky.language.ir import ModelIr, OutputColumn
 from rocky.language.tables import Table
 from rocky.project import ModelFile
@@ -28,7 +29,7 @@ class Side:
     def __init__(self, compilation: Compilation) -> None:
         self.compilation = compilation
         self.project = compilation.project
-        self._names = Names(compilation.project)
+        self.names = Names(compilation.project)
         self._tables: dict[str, Table] = {}
 
     def model(self, key: str) -> ModelFile:
@@ -42,10 +43,10 @@ class Side:
 
     def meaning(self, parts: tuple[str, ...], reader: str) -> tuple[bool, str] | None:
         """Which table some parts of a name mean to a model: whether it is one, and its key."""
-        key = self._names.model(parts, reader)
+        key = self.names.model(parts, reader)
         if key is not None:
             return True, key
-        found = self._names.external(parts)
+        found = self.names.external(parts)
         return (False, found.name.lower()) if found is not None else None
 
     def logic(self, key: str, renames: Renames) -> Logic:
@@ -68,9 +69,9 @@ class Side:
 
     def table(self, parts: tuple[str, ...], reader: str) -> Table | None:
         """The table that some parts of a name mean to a model."""
-        key = self._names.model(parts, reader)
+        key = self.names.model(parts, reader)
         if key is None:
-            return self._names.external(parts)
+            return self.names.external(parts)
         found = self._tables.get(key)
         if found is None:
             model = self.model(key)
@@ -96,8 +97,15 @@ class _Readable:
         """None: in a compiled project what models read is among the sources."""
         return None
 
-    def takes_function(self, name: str) -> bool:  # noqa: ARG002 - of the protocol
-        return self._side.project.config.compile.undeclared == "unknown"
+    def function(self, parts: tuple[str, ...]) -> DeclaredFunction | None:
+        return self._side.names.function(parts)
+
+    def function_names(self) -> Iterable[str]:
+        return ()
+
+    @property
+    def declares_functions(self) -> bool:
+        return bool(self._side.project.functions)
 
     def names(self) -> Iterable[str]:
         return ()

@@ -13,6 +13,7 @@ from rocky.diagnostics.render import counted
 from rocky.operations.list import (
     Kind,
     Listed,
+    ListedFunction,
     ListedModel,
     ListedPipeline,
     ListedSeed,
@@ -34,6 +35,7 @@ _KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
         ("rocky list models tag:layer=mart", "the models with a tag"),
         ("rocky list +fct_revenue", "all that a model is made from"),
         ("rocky list pipelines -o json", "the pipelines, as a JSON document"),
+        ("rocky list functions", "the functions that the project declares"),
     ),
 )
 @click.argument("what", nargs=-1, metavar="[KIND] [SELECTOR]...")
@@ -41,9 +43,10 @@ _KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 def command(settings: Settings, what: tuple[str, ...]) -> ExitCode:
     """List models, sources and seeds, with what is said of them.
 
-    With KIND (`models`, `sources`, `seeds` or `pipelines`), only that kind. Selectors choose among
-    models, sources and seeds: `rocky list +orders` shows all that `orders` is made from. Upstream
-    and downstream count direct neighbours. A narrow terminal gets shorter texts; `-o json` has all.
+    With KIND (`models`, `sources`, `seeds`, `pipelines` or `functions`), only that kind. Selectors
+    choose among models, sources and seeds: `rocky list +orders` shows all that `orders` is made
+    from. Upstream and downstream count direct neighbours. A narrow terminal gets shorter texts;
+    `-o json` has all.
     """
     kind = next((each for each in _KINDS if what[:1] == (each,)), None)
     select = what[1:] if kind is not None else what
@@ -66,10 +69,15 @@ def command(settings: Settings, what: tuple[str, ...]) -> ExitCode:
 
 
 def _rows(report: Listed) -> Iterator[ListingRow]:
-    """Sources, seeds, then models; or pipelines."""
-    for kind in ("sources", "seeds", "models", "pipelines"):
+    """Sources, seeds, then models; or pipelines; or functions."""
+    for kind in ("sources", "seeds", "models", "pipelines", "functions"):
         for each in getattr(report, kind, ()):
-            yield _pipeline_row(each) if isinstance(each, ListedPipeline) else _row(each)
+            if isinstance(each, ListedPipeline):
+                yield _pipeline_row(each)
+            elif isinstance(each, ListedFunction):
+                yield _function_row(each)
+            else:
+                yield _row(each)
 
 
 def _row(each: ListedModel | ListedSource | ListedSeed) -> ListingRow:
@@ -84,6 +92,17 @@ def _row(each: ListedModel | ListedSource | ListedSeed) -> ListingRow:
         str(each.downstream),
         each.path,
         each.description or "",
+    )
+
+
+def _function_row(each: ListedFunction) -> ListingRow:
+    return ListingRow(
+        each.signature,
+        each.type,
+        owner=each.owner or "",
+        models=str(len(each.called_by)) if each.called_by else "",
+        file=each.path,
+        description=each.description or "",
     )
 
 

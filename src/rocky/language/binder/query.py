@@ -19,6 +19,7 @@ from rocky.language.binder.clauses.select import bind_select
 from rocky.language.binder.clauses.set_operations import bind_set_operation, bind_values
 from rocky.language.binder.clauses.subqueries import SUBQUERIES
 from rocky.language.binder.expr import Column, TooManyColumns
+from rocky.language.binder.expressions.calls import mark_declared
 from rocky.language.binder.expressions.casts import CASTS
 from rocky.language.binder.expressions.columns import (
     bind_column,
@@ -125,6 +126,7 @@ def _bind_text(text: str, tables: Tables, bans: Mapping[int, int]) -> BoundQuery
         return _failed(parsed)
     binding = Binding(text, parsed.tokens, tables, bans)
     tree = parsed.tree
+    mark_declared(tree, tables)
     if not isinstance(tree, exp.Query | exp.Values | exp.Table | exp.Subquery):
         binding.error(
             Code.UNSUPPORTED_STATEMENT,

@@ -45,6 +45,7 @@ class Binding:
         "bans",
         "chances",
         "diagnostics",
+        "functions",
         "has_windows",
         "influences",
         "missing",
@@ -90,6 +91,8 @@ class Binding:
         # How many calls gave up determinism so far.
         self.chances = 0
         self.volatile: set[str] = set()
+        # Declared functions that are called, with their digests.
+        self.functions: dict[str, bytes] = {}
         self.unknowns: dict[str, int] = {}
         self._ident = 0
 

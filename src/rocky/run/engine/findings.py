@@ -158,9 +158,12 @@ def _lowered(sentence: str) -> str:
 def _place_in_code(
     model: ModelFile, frames: Sequence[CodePlace], root: Path
 ) -> tuple[Span | None, tuple[str, ...]]:
-    """The innermost line of a Python model in `frames`, and what it called in the project."""
+    """The innermost line of a Python model in `frames`, and what it called in the project.
+
+    A query has no line among them; the functions that it calls may.
+    """
     if not model.is_python:
-        return None, ()
+        return None, tuple(dict.fromkeys(_notes(frames, root.absolute())))
     own = str(root / model.path)
     at = max((place for place, frame in enumerate(frames) if frame.file == own), default=None)
     if at is None:

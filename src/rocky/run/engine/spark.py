@@ -16,6 +16,7 @@ from typing import Any, Final
 from rocky.errors import InternalError, ModelFailed, SourceUnreadable, SparkUnavailable
 from rocky.language.datatypes.types import StructField
 from rocky.project.configuration.blocks import Adapter
+from rocky.project.functions import ProjectFunction
 from rocky.project.seeds import SeedTable
 from rocky.project.sources import SourceTable
 from rocky.run.engine.protocol import (
@@ -31,6 +32,7 @@ from rocky.run.engine.sources import NeedsDeltaConnector, find_delta_source
 from rocky.spark.connection import Connection, active_session, adopt_session, function_mode
 from rocky.spark.failures import SPARK_ERRORS
 from rocky.spark.frame import fields_of, take_rows, take_table
+from rocky.spark.functions import NO_FUNCTIONS, SessionFunctions
 from rocky.spark.interface import WRITER, Failure, Layout
 from rocky.spark.jobs import jobs_of, map_on_executors
 from rocky.spark.output import last_lines
@@ -53,7 +55,7 @@ from rocky.spark.session import (
     register_table,
     register_view,
 )
-from rocky.spark.settings import SUBSTITUTION
+from rocky.spark.settings import refuse_substitution
 from rocky.spark.source_files import Pinned, PinnedFile, source_label
 from rocky.spark.writer import write_staged
 from rocky.store.delta.snapshot import Snapshot
@@ -97,18 +99,6 @@ def _line_in(path: Path, error: BaseException) -> str:
         if frame.filename == str(path)
     ]
     return f" line {lines[-1]}" if lines else ""
-
-
-def refuse_substitution(session: Any, sql: str) -> None:
-    """Raise ModelFailed for a query with `${...}` in a session that would replace it.
-
-    Rocky switches that off; the code of a Python model may have switched it on again.
-    """
-    if "${" in sql and session.conf.get(SUBSTITUTION).strip().lower() != "false":
-        raise ModelFailed(
-            f"the query contains `${{`, and this session replaces `${{...}}` by variables of"
-            f" Spark's process: leave `{SUBSTITUTION}` switched off"
-        )
 
 
 def read_delta_source(
@@ -203,10 +193,15 @@ class SparkEngine:
     """Spark as a run sees it."""
 
     def __init__(
-        self, connection: Connection, root: Path, options: Mapping[str, str] | None = None
+        self,
+        connection: Connection,
+        root: Path,
+        options: Mapping[str, str] | None = None,
+        functions: Mapping[str, ProjectFunction] = NO_FUNCTIONS,
     ) -> None:
         self._connection = connection
         self._session = connection.session
+        self._functions = SessionFunctions(self._session, functions, root)
         self.views: SparkViews = self._views(root, options or {})
         self.jobs: Jobs = jobs_of(connection)
         self.catalogue: Catalogue = SparkCatalogue(self._session)
@@ -247,9 +242,11 @@ class SparkEngine:
 
     def frame(self, sql: str) -> Frame:
         refuse_substitution(self._session, sql)
+        self._functions.make_named(sql)
         return self._session.sql(sql)
 
     def python_frame(self, path: Path, text: str, inputs: Mapping[str, str]) -> Frame:
+        self._functions.make_named(text)
         frames = {name: self.views.frame_of(view) for name, view in inputs.items()}
         with active_session(self._session):
             return call_model(self.views.root / path, text, frames)
@@ -305,8 +302,16 @@ class SparkEngine:
 
 
 @contextmanager
-def open_project_engine(adapter: Adapter, root: Path, spark: Any = None) -> Iterator[SparkEngine]:
-    """Spark as `[adapter]` asks for it, or the caller's session, which is left as it was."""
+def open_project_engine(
+    adapter: Adapter,
+    root: Path,
+    spark: Any = None,
+    functions: Mapping[str, ProjectFunction] = NO_FUNCTIONS,
+) -> Iterator[SparkEngine]:
+    """Spark as `[adapter]` asks for it, or the caller's session, which is left as it was.
+
+    `functions` are those that queries may call; they are made when one does.
+    """
     connection = (
         connect_spark(adapter, root) if spark is None else adopt_session(spark, adapter.conf)
     )
@@ -315,7 +320,7 @@ def open_project_engine(adapter: Adapter, root: Path, spark: Any = None) -> Iter
             open_catalogue(connection.session)
         check_object_store(connection.session, adapter.warehouse)
         with function_mode(connect=connection.kind == "connect"):
-            yield SparkEngine(connection, root, adapter.conf)
+            yield SparkEngine(connection, root, adapter.conf, functions)
     except (*SPARK_ERRORS, ConnectionError) as error:
         end = connection.ending(wait=True)
         if end is None:

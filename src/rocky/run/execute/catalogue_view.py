@@ -2,9 +2,11 @@
 
 A run reads pinned files through views of its own session, which nobody else sees. What a catalogue
 holds has to name tables: the view then shows them as they are whenever it is read, also between two
-runs. What has no name there keeps a view out of it: files of a source, a source with options.
+runs. What has no name there keeps a view out of it: files of a source, a source with options, a
+function that is made for a run.
 """
 
+import re
 from typing import Final, NamedTuple
 
 from rocky.language.names import quote_name
@@ -16,6 +18,7 @@ from rocky.run.prepare.inputs import Inputs, KnownInput
 from rocky.store.warehouse import Table
 
 REGISTERED: Final = "registered in Spark's catalogue"
+_WORD: Final = re.compile(r"\w+")
 _ENDING: Final = " \t\r\n;"
 
 
@@ -60,11 +63,20 @@ class _Composition:
 
     def query_of(self, key: str) -> str:
         """The query of a model, with all that it reads brought."""
+        self._refuse_functions(key)
         known = self._inputs.made_from(key).inputs
         for each in known:
             if each.view not in self.named:
                 self.named[each.view] = self._definition(each)
         return _without_ending(self._inputs.sql_of(self._project.models[key], known))
+
+    def _refuse_functions(self, key: str) -> None:
+        """A catalogue's view cannot call what only the session of a run has."""
+        functions = self._project.functions
+        for word in _WORD.findall(self._project.models[key].sql.lower()) if functions else ():
+            if word in functions and functions[word].signature.kind != "catalog":
+                name = functions[word].name
+                raise _NotHeld(f"it calls `{name}`, a function that only sessions of runs have")
 
     def _definition(self, known: KnownInput) -> str:
         if known.pinned is not None:

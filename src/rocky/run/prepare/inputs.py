@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Final, Generic, TypeVar
 
+from rocky.analysis.compilation import Record, unpack_body
 from rocky.analysis.names import Names
 from rocky.canonical import text_hash
 from rocky.compiler.fingerprints import Fingerprints
@@ -227,6 +228,7 @@ class Inputs:
             upstreams=made_from.upstreams,
             determinism=self._plan.compilation.models.record(known.read.key).determinism,
             reads=tuple(map(self.again, made_from.inputs)),
+            functions=_functions_of(self._plan.compilation.models.record(known.read.key)),
         )
 
     def close(self) -> None:
@@ -387,3 +389,8 @@ class _Once(Generic[T]):
     def values(self) -> list[T]:
         with self._guard:
             return list(self._made.values())
+
+
+def _functions_of(record: Record) -> dict[str, str] | None:
+    """The declared functions that a model calls, with their digests; None for none."""
+    return {name: digest.hex() for name, digest in unpack_body(record).functions} or None

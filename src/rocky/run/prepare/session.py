@@ -301,7 +301,9 @@ def engine_opener(
                 start = _announced_start(adapter, caller.listener, caller.spark)
                 work = UNKNOWN_WORK if expected is None else expected.work
                 with placed_settings(project, adapter), start, expecting(work):
-                    engine = open_project_engine(adapter, project.root, caller.spark)
+                    engine = open_project_engine(
+                        adapter, project.root, caller.spark, project.functions
+                    )
                     started.append(opened.enter_context(engine))
             return started[0]
 
@@ -317,7 +319,9 @@ def open_announced_engine(
 
     with ExitStack() as opened:
         with _announced_start(adapter, listener, spark):
-            engine = opened.enter_context(open_project_engine(adapter, project.root, spark))
+            engine = opened.enter_context(
+                open_project_engine(adapter, project.root, spark, project.functions)
+            )
         yield engine
 
 

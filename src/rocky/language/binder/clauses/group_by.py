@@ -16,7 +16,7 @@ from rocky.language.binder.expr import (
     Column,
     Expr,
 )
-from rocky.language.binder.expressions.calls import call_kind, function_name
+from rocky.language.binder.expressions.calls import kind_of_call
 from rocky.language.binder.names.printer import bind_quietly
 from rocky.language.binder.scopes import Relation, Scope
 from rocky.language.binder.shapes import shape_of
@@ -356,9 +356,7 @@ def holds_aggregate(node: Any) -> bool:
     kind = node.__class__
     if kind in (exp.Subquery, exp.Exists, exp.Select):
         return False
-    if kind is exp.Any or (
-        kind is exp.Anonymous and call_kind(function_name(node).lower()) == "aggregate"
-    ):
+    if kind is exp.Any or (kind is exp.Anonymous and kind_of_call(node) == "aggregate"):
         return True
     return any(holds_aggregate(child) for child in node.iter_expressions())
 

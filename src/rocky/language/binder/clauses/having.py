@@ -13,7 +13,7 @@ from rocky.language.binder.clauses.group_by import holds_aggregate
 from rocky.language.binder.clauses.select_list import SelectItem
 from rocky.language.binder.clauses.time_windows import check_having
 from rocky.language.binder.expr import HAS_WINDOW, Expr
-from rocky.language.binder.expressions.calls import call_kind, function_name
+from rocky.language.binder.expressions.calls import kind_of_call
 from rocky.language.binder.scopes import Relation, Scope
 from rocky.language.binder.shapes import shape_of
 
@@ -56,9 +56,7 @@ def _needs(node: Any, listed: set[Any], visible: Relation, scope: Scope) -> bool
     if kind is exp.Column:
         columns, _ = visible.find(tuple(part.name.lower() for part in node.parts))
         return len(columns) == 1
-    aggregate = kind is exp.Any or (
-        kind is exp.Anonymous and call_kind(function_name(node).lower()) == "aggregate"
-    )
+    aggregate = kind is exp.Any or (kind is exp.Anonymous and kind_of_call(node) == "aggregate")
     if aggregate or (kind in _SUFFIXED and holds_aggregate(node)):
         return True
     return any(_needs(child, listed, visible, scope) for child in node.iter_expressions())

@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from rocky.diagnostics import Code
 from rocky.language.binder.expr import Column
-from rocky.language.binder.expressions.calls import call_kind, function_name
+from rocky.language.binder.expressions.calls import kind_of_call
 from rocky.language.binder.scopes import Relation, Scope, bind_query
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.coercion import same_type, set_operation_type
@@ -198,7 +198,7 @@ def _aggregates(node: Any) -> bool:
     while stack:
         each = stack.pop()
         if each.__class__ is exp.Anonymous:
-            if call_kind(function_name(each).lower()) == "aggregate":
+            if kind_of_call(each) == "aggregate":
                 return True
         elif each.__class__ is exp.Window or isinstance(each, exp.Query):
             continue

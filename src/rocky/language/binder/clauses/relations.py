@@ -25,9 +25,11 @@ from rocky.language.binder.expressions.calls import (
     function_name,
     report_refusal,
 )
+from rocky.language.binder.expressions.declared_calls import bind_declared_rows
 from rocky.language.binder.expressions.determinism import note_sample
 from rocky.language.binder.expressions.identifiers import named_parts
-from rocky.language.binder.scopes import Relation, Scope
+from rocky.language.binder.scopes import Relation, Scope, bind_expression
+from rocky.language.declared_functions import UNDECLARED
 from rocky.language.functions.generators import GENERATORS
 from rocky.language.functions.operand import Refusal
 from rocky.language.tables import Table
@@ -225,11 +227,13 @@ def bind_generator(call: Any, scope: Scope, args_scope: Scope) -> Relation:
     key = function_name(call).lower() if call.__class__ is exp.Anonymous else ""
     rule = GENERATORS.get(key)
     binding = scope.binding
+    view = call.parent.__class__ is exp.Lateral and bool(call.parent.args.get("view"))
     if rule is None:
+        if key and not view and not call_kind(key):
+            return _unlisted_rows(call, key, scope, args_scope)
         _no_generator(call, key, scope, view=args_scope is not scope)
         return Relation([], known=False)
     nodes = argument_nodes(call, args_scope)
-    view = call.parent.__class__ is exp.Lateral and bool(call.parent.args.get("view"))
     if view and any(node.__class__ is exp.Kwarg for node in nodes):
         binding.error(
             Code.SYNTAX_ERROR,
@@ -259,6 +263,35 @@ def bind_generator(call: Any, scope: Scope, args_scope: Scope) -> Relation:
     return Relation(
         [Column(name, kind, nullable, sources, binding.fresh()) for name, kind, nullable in found]
     )
+
+
+def _unlisted_rows(call: Any, key: str, scope: Scope, args_scope: Scope) -> Relation:
+    """A table function that Spark does not ship; of one nobody declares, no column is known."""
+    binding = scope.binding
+    parts = (*_schema_of(call), key)
+    function = binding.tables.function(parts)
+    if function is not None and function is not UNDECLARED:
+        return bind_declared_rows(
+            function, call, argument_nodes(call, args_scope), scope, args_scope
+        )
+    names = [*GENERATORS, *binding.tables.function_names()]
+    if function is UNDECLARED and closest(key, names) is None:
+        for node in argument_nodes(call, args_scope):
+            bind_expression(node, args_scope)
+        binding.mark_volatile(f"function `{key}`, which is not declared")
+        binding.give_up(f"function `{key}`, which is not declared")
+        return Relation([], known=False)
+    _no_generator(call, key, scope, view=args_scope is not scope)
+    return Relation([], known=False)
+
+
+def _schema_of(call: Any) -> tuple[str, ...]:
+    """What stands before the name of a function in FROM, in lower case."""
+    table = call.parent
+    if table.__class__ is not exp.Table:
+        return ()
+    parts = (table.args.get("catalog"), table.args.get("db"))
+    return tuple(each.name.lower() for each in parts if each is not None)
 
 
 def _check_view(args: list[Expr], call: Any, scope: Scope) -> None:
@@ -292,7 +325,7 @@ def _no_generator(call: Any, key: str, scope: Scope, *, view: bool) -> None:
             "PARSE_SYNTAX_ERROR",
         )
         return
-    near = closest(key, list(GENERATORS))
+    near = closest(key, [*GENERATORS, *scope.binding.tables.function_names()])
     known = call_kind(key)
     scope.binding.error(
         Code.UNKNOWN_FUNCTION,

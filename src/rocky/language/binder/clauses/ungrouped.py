@@ -12,7 +12,7 @@ from sqlglot import exp
 from rocky.diagnostics import Code
 from rocky.language.binder.clauses.group_by import Grouping, all_span
 from rocky.language.binder.clauses.keys import is_star
-from rocky.language.binder.expressions.calls import call_kind, function_name
+from rocky.language.binder.expressions.calls import function_name, kind_of_call
 from rocky.language.binder.scopes import Scope, label_at
 from rocky.language.binder.shapes import shape_of
 from rocky.language.datatypes import types as t
@@ -99,7 +99,7 @@ def ungrouped(node: Any, shapes: set[Any], scope: Scope, *, aggregates: bool) ->
 
 def _may_aggregate(node: Any) -> bool:
     """Whether a call aggregates; one nobody knows is reported as that, and may well do so."""
-    return call_kind(function_name(node).lower()) in ("aggregate", "")
+    return kind_of_call(node) in ("aggregate", "")
 
 
 def _ungrouped_window(node: Any, shapes: set[Any], scope: Scope) -> Any:
@@ -112,9 +112,7 @@ def _ungrouped_window(node: Any, shapes: set[Any], scope: Scope) -> Any:
         call = call.args["this"]
     inside += call.iter_expressions()
     sets = scope.grouping is not None and scope.grouping.has_sets
-    if sets and (
-        call.__class__ is exp.Any or call_kind(function_name(call).lower()) == "aggregate"
-    ):
+    if sets and (call.__class__ is exp.Any or kind_of_call(call) == "aggregate"):
         for child in inside:
             if child.__class__ is exp.Star:
                 continue

@@ -20,11 +20,14 @@ from rocky.language.binder.expressions.fields import expand_star
 from rocky.language.binder.expressions.named_arguments import by_position
 from rocky.language.binder.scopes import Scope, bind_expression, origin_labels
 from rocky.language.datatypes import types as t
+from rocky.language.declared_functions import UNDECLARED
 from rocky.language.functions.catalogue import find_function
 from rocky.language.functions.operand import Refusal
 from rocky.language.functions.special import SPECIAL_KINDS
 from rocky.language.functions.special.higher_order import HIGHER_ORDER
+from rocky.language.tables import Tables
 
+_DECLARED: Final = "declared"
 # Functions whose first of three arguments is a bare unit word.
 _UNIT_FUNCTIONS: Final = frozenset(
     "date_add dateadd timestampadd date_diff datediff timediff timestampdiff".split()
@@ -45,6 +48,37 @@ def call_kind(key: str) -> str:
         info = find_function(key)
         kind = info.kind if info is not None else ""
     return kind
+
+
+def kind_of_call(node: Any) -> str:
+    """`call_kind` of a call, that of a declared function where `mark_declared` has noted it."""
+    meta = node._meta
+    marked: str | None = meta.get(_DECLARED) if meta else None
+    return marked if marked is not None else call_kind(function_name(node).lower())
+
+
+def mark_declared(tree: exp.Expr, tables: Tables) -> None:
+    """Note on the calls of declared functions what part those play in a query."""
+    if not tables.declares_functions:
+        return
+    for node in tree.find_all(exp.Anonymous):
+        if not call_kind(function_name(node).lower()):
+            found = tables.function(call_parts(node))
+            if found is not None and found is not UNDECLARED:
+                node.meta[_DECLARED] = found.call_kind
+
+
+def call_parts(node: exp.Expr) -> tuple[str, ...]:
+    """The whole name of a call in lower case, with the schema before it."""
+    words = [function_name(node).lower()]
+    above = node.parent
+    if above.__class__ is exp.Dot and above.args["expression"] is node:
+        qualifier = above.args["this"]
+        while qualifier.__class__ is exp.Dot:
+            words.append(qualifier.args["expression"].name.lower())
+            qualifier = qualifier.args["this"]
+        words.append(qualifier.name.lower())
+    return tuple(reversed(words))
 
 
 def function_name(node: exp.Expr) -> str:

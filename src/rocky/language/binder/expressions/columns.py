@@ -13,6 +13,7 @@ from rocky.diagnostics.suggestion import closest
 from rocky.language.binder.expr import HAS_LATERAL_ALIAS, HAS_OUTER, Column, Expr, unknown
 from rocky.language.binder.expressions.captures import ban_of, found_inside, found_outside
 from rocky.language.binder.expressions.correlation import is_aggregated, not_grouped
+from rocky.language.binder.expressions.declared_calls import bind_qualified
 from rocky.language.binder.expressions.fields import bind_field, bind_fields, has_path, word_of
 from rocky.language.binder.scopes import FROM_CLAUSE, Scope, bind_expression
 from rocky.language.datatypes import types as t
@@ -265,13 +266,7 @@ def bind_dot(node: exp.Dot, scope: Scope) -> Expr:
         condition = "CANNOT_RESOLVE_STAR_EXPAND" if named else "PARSE_SYNTAX_ERROR"
         return scope.binding.error(Code.INVALID_CLAUSE, "`*` cannot stand here", node, condition)
     if right.__class__ is exp.Anonymous and node.args["this"].name.lower() not in _FUNCTION_SCHEMAS:
-        return scope.binding.error(
-            Code.UNKNOWN_FUNCTION,
-            f"no function `{node.args['this'].name}.{right.name}`",
-            node,
-            "UNRESOLVED_ROUTINE",
-            help="built-in functions are written without a schema",
-        )
+        return bind_qualified(node, scope)
     return bind_expression(right, scope)
 
 

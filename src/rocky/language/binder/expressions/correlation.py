@@ -6,17 +6,15 @@ from sqlglot import exp
 
 from rocky.diagnostics import Code
 from rocky.language.binder.expr import HAS_OUTER, Expr, merge_flags
-from rocky.language.binder.expressions.calls import call_kind, function_name
+from rocky.language.binder.expressions.calls import kind_of_call
 from rocky.language.binder.scopes import FROM_CLAUSE, Scope
 
 
 def is_aggregated(node: Any) -> bool:
     """Whether a name stands in an argument of an aggregate function of its own query."""
     while node is not None and not isinstance(node, exp.Query):
-        if node.__class__ is exp.Anonymous:
-            name = function_name(node).lower()
-            if call_kind(name) == "aggregate":
-                return True
+        if node.__class__ is exp.Anonymous and kind_of_call(node) == "aggregate":
+            return True
         node = node.parent
     return False
 

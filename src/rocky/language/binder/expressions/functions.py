@@ -9,7 +9,6 @@ from typing import Any, Final
 from sqlglot import exp
 
 from rocky.diagnostics import Code
-from rocky.diagnostics.suggestion import closest
 from rocky.language.binder.expr import (
     AGGREGATE,
     CONDITIONAL,
@@ -41,6 +40,7 @@ from rocky.language.binder.expressions.correlation import (
     belongs_to_having,
     misplaced_outer_aggregate,
 )
+from rocky.language.binder.expressions.declared_calls import bind_unlisted
 from rocky.language.binder.expressions.determinism import (
     COLLECTORS,
     has_unique_order,
@@ -57,7 +57,7 @@ from rocky.language.datatypes import types as t
 from rocky.language.datatypes.arithmetic import arithmetic
 from rocky.language.datatypes.comparison import comparison
 from rocky.language.datatypes.operators import OperandMismatch
-from rocky.language.functions.catalogue import FunctionInfo, all_names, find_function, type_call
+from rocky.language.functions.catalogue import FunctionInfo, find_function, type_call
 from rocky.language.functions.generators import GENERATORS, TABLE_ONLY
 from rocky.language.functions.operand import NO_VALUE, Refusal, Typing
 from rocky.language.functions.special import SPECIAL
@@ -111,7 +111,7 @@ def bind_function(name: str, node: exp.Expr, scope: Scope, *, windowed: bool) ->
             "UNRESOLVED_ROUTINE",
         )
     if not (kind or key in SPECIAL or key in _OPERATORS or key in _COMPARISONS):
-        return _unknown_function(name, node, scope)
+        return bind_unlisted((key,), name, node, scope, windowed=windowed)
     if kind == "aggregate" and not windowed:
         scope = scope.inside or scope
     elif key in GROUPING_CALLS and scope.clause == "having":
@@ -366,29 +366,6 @@ def _misplaced(
             "UNSUPPORTED_EXPR_FOR_WINDOW",
         )
     return None
-
-
-def _unknown_function(name: str, node: exp.Expr, scope: Scope) -> Expr:
-    near = closest(name, list(all_names()))
-    taken = scope.binding.tables.takes_function(name.lower()) and near is None
-    # It may be an aggregate, whose arguments are columns that are not grouped by.
-    inside = scope.inside or scope if taken else scope
-    args = [
-        bind_expression(child, inside)
-        for child in argument_nodes(node, scope)
-        if child.__class__ is not exp.Lambda and child.__class__ is not exp.Star
-    ]
-    if taken:
-        scope.binding.mark_volatile(f"function `{name}`, which is not declared")
-        scope.binding.give_up(f"function `{name}`, which is not declared")
-        return unknown(args)
-    return scope.binding.error(
-        Code.UNKNOWN_FUNCTION,
-        f"no function `{name}`",
-        node,
-        "UNRESOLVED_ROUTINE",
-        help=f"there is a function `{near}`" if near else None,
-    )
 
 
 FUNCTIONS: Final[dict[type, Any]] = {exp.Anonymous: bind_call}

@@ -11,7 +11,13 @@ from typing import Any, Final, NamedTuple
 from sqlglot import exp
 
 from rocky.language.binder.clauses.keys import is_star
-from rocky.language.binder.expressions.calls import call_kind, function_name
+from rocky.language.binder.expressions.calls import (
+    call_kind,
+    call_parts,
+    function_name,
+    kind_of_call,
+)
+from rocky.language.binder.function_bodies import gives_chance
 from rocky.language.binder.logic.digests import (
     LogicColumn,
     LogicRelation,
@@ -23,6 +29,7 @@ from rocky.language.binder.logic.digests import (
     equality,
     find_columns,
 )
+from rocky.language.declared_functions import UNDECLARED, DeclaredFunction
 from rocky.language.functions.catalogue import find_function
 from rocky.language.functions.generators import GENERATORS
 
@@ -110,14 +117,19 @@ class Expressions:
     def _call(self, node: Any, scope: LogicScope) -> bytes:
         name = function_name(node).lower()
         parts: list[bytes | str] = [name]
+        declared = _declared_function(node, scope)
+        if declared is not None:
+            # What it computes is in its declaration; how it is spelt is not.
+            parts += [".".join(call_parts(node)), declared.digest]
         for each in node.args.get("expressions") or []:
             # `count(*)` counts rows, whatever columns they have.
             counted = name == "count" and each.__class__ is exp.Star
             parts.extend(("*",) if counted else self._argument(each, scope))
-        if call_kind(name) == "aggregate":
+        if kind_of_call(node) == "aggregate":
             return digest_of("aggregate", scope.rows, *parts)
         found = digest_of("call", *parts)
-        if not _gives_chance(name):
+        chance = declared is not None and gives_chance(declared, scope.trail.tables)
+        if not chance and not _gives_chance(name):
             return found
         # Some number rows as they come: those of other rows are others.
         return scope.trail.chance(digest_of("over", scope.relation.ordered_rows, found))
@@ -220,6 +232,14 @@ def written_names(node: Any) -> list[str]:
     return []
 
 
+def _declared_function(node: Any, scope: LogicScope) -> DeclaredFunction | None:
+    """The declared function that a call means; None for Spark's own and for one nobody declares."""
+    if not scope.trail.tables.declares_functions or call_kind(function_name(node).lower()):
+        return None
+    found = scope.trail.tables.function(call_parts(node))
+    return None if found is UNDECLARED else found
+
+
 def _gives_chance(name: str) -> bool:
     """Whether two calls of a function may give two values in one row."""
     info = find_function(name)
@@ -237,7 +257,7 @@ def has_aggregate(node: Any) -> bool:
         return any(map(has_aggregate, _below(call))) or any(
             has_aggregate(each) for each in _below(node) if each is not node.args["this"]
         )
-    if node.__class__ is exp.Anonymous and call_kind(function_name(node).lower()) == "aggregate":
+    if node.__class__ is exp.Anonymous and kind_of_call(node) == "aggregate":
         return True
     return isinstance(node, exp.AggFunc) or any(map(has_aggregate, _below(node)))
 

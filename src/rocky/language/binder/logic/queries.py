@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 from sqlglot import exp
 
 from rocky.language.binder.clauses.recursion import reads_name
+from rocky.language.binder.expressions.calls import mark_declared
 from rocky.language.binder.logic.digests import (
     EMPTY,
     NO_RENAMES,
@@ -367,6 +368,7 @@ def _column_logic(sql: str, tables: Tables, renames: Renames) -> Logic:
     if parsed.levels:
         return Logic(None, reason="MAX RECURSION LEVEL")
     trail = Trail(tables, renames)
+    mark_declared(parsed.tree, tables)
     try:
         relation = digest_query(parsed.tree, outermost_scope(trail))
     except Undigestible as unsure:

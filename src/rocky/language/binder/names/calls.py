@@ -12,7 +12,8 @@ from typing import Any, Final
 from sqlglot import exp
 
 from rocky.language.binder.expr import Expr
-from rocky.language.binder.expressions.calls import argument_nodes
+from rocky.language.binder.expressions.calls import argument_nodes, call_kind
+from rocky.language.binder.names.named_arguments import named_arguments
 from rocky.language.binder.names.printer import (
     LAMBDA_VARIABLE,
     UNIT_CALLS,
@@ -51,6 +52,9 @@ def print_named(key: str, node: exp.Expr, scope: Scope) -> str:
     if len(nodes) == 3 and key in UNIT_CALLS and nodes[0].__class__ is exp.Column:
         return f"{UNIT_CALLS[key]}({nodes[0].name}, {pretty_list(nodes[1:], scope)})"
     args: list[str] = []
+    if any(each.__class__ is exp.Kwarg for each in nodes) and not call_kind(key):
+        args = named_arguments(node, nodes, scope)
+        nodes = []
     for each in nodes:
         args.extend(argument_texts(key, each, scope))
     if distinct and args:

@@ -1,0 +1,1 @@
+CREATE FUNCTION net_amount(amount DECIMAL(18,2)) RETURNS DECIMAL(18,2) RETURN amount / 1.19

@@ -1,0 +1,5 @@
+SELECT
+  order_id,
+  -- expect: E006
+  net_amont(amount) AS net
+FROM raw.orders

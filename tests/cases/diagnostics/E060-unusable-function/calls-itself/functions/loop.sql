@@ -1,0 +1,2 @@
+-- expect: E060
+CREATE FUNCTION loop(x INT) RETURNS INT RETURN loop(x - 1)

@@ -1,0 +1,2 @@
+-- expect: E060
+CREATE FUNCTION net(amount DECIMAL(18,2)) RETURNS DECIMAL(18,2) RETURN amount

@@ -1,0 +1,1 @@
+SELECT order_id, net(amount) AS net FROM raw.orders

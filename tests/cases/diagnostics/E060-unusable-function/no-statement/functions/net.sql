@@ -1,0 +1,3 @@
+CREATE FUNCTION net(amount DECIMAL(18,2))
+-- expect: E060
+RETURNS DECIMAL(18,2) amount / 1.19

@@ -1,0 +1,10 @@
+CREATE OR REPLACE TEMPORARY FUNCTION net(
+  amount DECIMAL(18,2) COMMENT 'with tax',
+  rate DOUBLE DEFAULT 0.19
+)
+RETURNS DECIMAL(18,2)
+LANGUAGE SQL
+COMMENT 'what is left without tax; it''s rounded'
+DETERMINISTIC
+CONTAINS SQL
+RETURN net.amount / (1 + rate);

@@ -1,0 +1,2 @@
+def masked(text):
+    return None if text is None else "*" * len(text)

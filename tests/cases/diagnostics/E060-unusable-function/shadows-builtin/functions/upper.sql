@@ -1,0 +1,2 @@
+-- expect: E060
+CREATE FUNCTION upper(text STRING) RETURNS STRING RETURN text

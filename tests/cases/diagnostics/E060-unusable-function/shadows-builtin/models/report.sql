@@ -1,0 +1,1 @@
+SELECT upper(status) AS status FROM raw.orders
