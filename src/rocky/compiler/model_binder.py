@@ -10,7 +10,7 @@ columns besides those of its query; readers see them, so they are part of its sc
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from blake3 import blake3
 
