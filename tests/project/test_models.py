@@ -418,14 +418,6 @@ def test_folders_nested_too_deep_are_cut(tmp_path):
     assert findings(project)[0].endswith("is nested more than 64 folders deep")
 
 
-def test_the_rocky_language_is_refused_rather_than_ignored(tmp_path):
-    project = load(tmp_path, {"models/m.sql": SQL, "models/n.rocky": "from m"})
-
-    assert [
-        "E017 models/n.rocky `models/n.rocky` is not read: models are `.sql` or `.py` files"
-    ] == findings(project)
-
-
 def test_the_hash_of_settings_follows_every_file_with_a_say(tmp_path):
     files = {
         "models/m.sql": SQL,

@@ -27,7 +27,7 @@ _RUNS: Final = 30
 _PLAIN: Final = re.compile(r"[\w.+:=@%/-]+")
 """Only names that no shell reads as anything else are offered."""
 _SELECTOR: Final = re.compile(r"(?P<before>(?:.*,)?(?:\d*\+)?)(?P<name>[^,+]*)", re.DOTALL)
-_CODE_FILES: Final = (".sql", ".py")
+_CODE_FILES: Final = (".sql", ".rocky", ".py")
 
 
 def complete_shell(main: click.Command, env: Mapping[str, str]) -> int:

@@ -88,10 +88,12 @@ def playground(request: PlaygroundRequest) -> PlaygroundReport:
 
 
 def _has_work(folder: Path) -> bool:
-    """Whether a folder holds models or sources already, or SQL anywhere at its top."""
+    """Whether a folder holds models or sources already, or texts of some at its top."""
     if (folder / "models").exists() or (folder / "sources").exists():
         return True
-    return any(folder.glob("*.sql")) or any(folder.glob("*/*.sql"))
+    names = (f"{at}*.{suffix}" for suffix in ("sql", "rocky") for at in ("", "*/"))
+    # A state folder is called `.rocky`, which is no model.
+    return any(each.is_file() for name in names for each in folder.glob(name))
 
 
 def _write(folder: Path, contents: dict[str, bytes]) -> tuple[str, ...]:

@@ -84,8 +84,10 @@ def _scan(
     yield Folder(path, names, stamps)
     for name in folders:
         below = child_path(path, name)
-        if name.lower().endswith(".sql"):
-            report(_unusable(below, f"`{below}` is a folder, not a model", help=_RENAME_FOLDER))
+        if name.lower().endswith((".sql", ".rocky")):
+            suffix = name[name.rindex(".") :].lower()
+            advice = f"give the folder a name that does not end in `{suffix}`"
+            report(_unusable(below, f"`{below}` is a folder, not a model", help=advice))
         identity = _identity(root, below)
         if identity in above:
             report(_loop(below))
@@ -103,8 +105,7 @@ def _identity(root: str, path: str) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
-_RENAME_FOLDER: Final = "give the folder a name that does not end in `.sql`"
-_SUFFIXES: Final = (".sql", ".toml", ".csv")
+_SUFFIXES: Final = (".sql", ".rocky", ".toml", ".csv")
 
 
 def _is_file(path: str, entry: os.DirEntry[str], folders: list[str], report: Report) -> bool:

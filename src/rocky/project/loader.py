@@ -78,6 +78,7 @@ class FolderLoader:
         """Load the models of one folder; what is wrong with them is reported."""
         stems: dict[str, str] = {}
         python: dict[str, str] = {}
+        pipelines: dict[str, str] = {}
         sidecars: dict[str, str] = {}
         contracts: list[str] = []
         modules: list[str] = []
@@ -98,15 +99,15 @@ class FolderLoader:
                 else:
                     python[name[:-3]] = name
             elif name.endswith(".rocky"):
-                self.loading.report(_not_sql(child_path(folder.path, name)))
+                pipelines[name[:-6]] = name
         inherited = self._folder_defaults(folder.path, has_defaults=has_defaults)
         self._note_modules(folder.path, modules)
-        names = [*stems.values(), *python.values()]
+        names = [*stems.values(), *pipelines.values(), *python.values()]
         models = self._load_models(folder, names, sidecars, inherited)
         for name in contracts:
             stem = name.removesuffix(".contract.toml")
             self.found.contracts.append((child_path(folder.path, name), models.get(stem)))
-        for stem in sorted(sidecars.keys() - stems.keys() - python.keys()):
+        for stem in sorted(sidecars.keys() - stems.keys() - pipelines.keys() - python.keys()):
             path = child_path(folder.path, sidecars[stem])
             self.loading.report(_lone_sidecar(path, stem, names))
 
@@ -195,16 +196,6 @@ def _lone_sidecar(path: str, stem: str, names: Iterable[str]) -> Diagnostic:
         None,
         path,
         help=suggestion(f"{stem}.sql", names) or "name the sidecar like its model",
-    )
-
-
-def _not_sql(path: str) -> Diagnostic:
-    return Diagnostic(
-        Code.UNUSABLE_FILE,
-        f"`{path}` is not read: models are `.sql` or `.py` files",
-        None,
-        path,
-        help="write the model as one SELECT in a `.sql` file",
     )
 
 

@@ -1,4 +1,4 @@
-"""Loading one model: its `.sql` or `.py` file and its sidecar or front matter -> `ModelFile`.
+"""Loading one model: its text and its sidecar or front matter -> `ModelFile`.
 
 A model whose own files cannot be used still exists, so that its readers are not told that
 it is unknown: it is *blocked*. This is the hot path of a first load: the plain case does
@@ -15,6 +15,7 @@ from blake3 import blake3
 from rocky.canonical import ascii_json
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.diagnostic import Span
+from rocky.language.dsl.mapped_text import MappedText
 from rocky.language.macros.calls import has_calls
 from rocky.language.macros.expansion import Expansion
 from rocky.project.configuration.model import ModelSettings
@@ -143,6 +144,9 @@ def _fill(model: ModelFile, document: Document | None, loading: LoadContext) -> 
     varied = has_variables(model.text) or has_calls(model.text)
     if varied:
         _fill_variables(model, loading)
+    if model.is_pipeline:
+        _check_pipeline(model, loading)
+    if varied:
         _expand(model, loading)
     keys = model.settings.surrogate_key
     if not keys or document is None:
@@ -154,10 +158,10 @@ def _fill(model: ModelFile, document: Document | None, loading: LoadContext) -> 
 
 def _fill_variables(model: ModelFile, loading: LoadContext) -> None:
     """Fill in a model's variables; without all of their values it is reported and blocked."""
-    if not has_variables(model.sql):
+    if not has_variables(model.body):
         return
-    found, missing = fill_variables(model.sql, loading.variables)
-    asked = [each.name for each in find_variables(model.sql) if each.name]
+    found, missing = fill_variables(model.body, loading.variables)
+    asked = [each.name for each in find_variables(model.body) if each.name]
     loading.used.update(asked)
     for each in missing:
         loading.report(_missing_variable(each, model))
@@ -169,6 +173,37 @@ def _fill_variables(model: ModelFile, loading: LoadContext) -> None:
     model.settings_hash = blake3(model.settings_hash + ascii_json(values).encode()).digest()
 
 
+def _check_pipeline(model: ModelFile, loading: LoadContext) -> None:
+    """Report a `.rocky` text that is no pipeline; its model is blocked."""
+    if not loading.blocked.isdisjoint((model.key, stem_of(model.path).lower())):
+        return
+    # A project without such models shall not wait for the language.
+    from rocky.language.dsl.lowering import lower_text  # noqa: PLC0415
+
+    found = lower_text(model.body)
+    if isinstance(found, MappedText):
+        model.lowered = found
+        return
+    loading.blocked.add(model.key)
+    loading.report(
+        Diagnostic(
+            Code.SYNTAX_ERROR,
+            found.message,
+            _written(found.span, model),
+            model.path,
+            help=found.help,
+            model=model.name,
+        )
+    )
+
+
+def _written(span: Span, model: ModelFile) -> Span:
+    """A span of a model's body as one of its file."""
+    if model.filled is not None:
+        span = model.filled.written(span)
+    return Span(span.start + model.sql_offset, span.end + model.sql_offset)
+
+
 def _missing_variable(variable: Variable, model: ModelFile) -> Diagnostic:
     name = variable.name
     return Diagnostic(
@@ -176,7 +211,7 @@ def _missing_variable(variable: Variable, model: ModelFile) -> Diagnostic:
         f"the variable `{name}` has no value"
         if name
         else "a variable is written `@var(name)` or `@var(name, default)`",
-        model.place_in_file(variable.span),
+        _written(variable.span, model),
         model.path,
         help=f"pass `--var {name}=...`, or give a default: `@var({name}, ...)`" if name else None,
         model=model.name,

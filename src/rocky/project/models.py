@@ -1,8 +1,8 @@
-"""Models on disk: one `.sql` or `.py` file each, with an optional sidecar or front matter.
+"""Models on disk: a `.sql`, `.rocky` or `.py` file, with an optional sidecar or front matter.
 
-`sql` is what the compiler reads: it starts after front matter and has values in place of
-`@var(...)` and macros in place of their calls, so `place_in_file` leads from a span in it to one in
-the file. A model remembered from
+`sql` is what the compiler reads: it starts after front matter, has values in place of
+`@var(...)` and macros in place of their calls, and is Spark SQL whatever was written, so
+`place_in_file` leads from a span in it to one in the file. A model remembered from
 an earlier load has neither text nor settings until someone asks: most of a large project nobody
 does. Settings of its own win over what it takes from its folder and its pipeline.
 """
@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 from rocky.diagnostics import Code
 from rocky.diagnostics.diagnostic import Label, SourceText, Span
 from rocky.diagnostics.suppression import is_marked
+from rocky.language.dsl.mapped_text import NO_TEXT, MappedText
 from rocky.language.macros.expansion import Expansion
 from rocky.language.replacements import Replaced
 from rocky.project.configuration.model import (
@@ -101,7 +102,8 @@ class ModelFile:
     settings, by keys, None where they cannot be expanded. `modules` is a digest of the files that a
     Python model may import from its folder and those above, and of all that `imports` found. `row`
     is what a later load needs to remember the model, None when it must not: a model with variables
-    or macros depends on more than files.
+    or macros depends on more than files. `lowered` is the SQL of a `.rocky` model, made when it is
+    first asked for.
     """
 
     __slots__ = (
@@ -113,6 +115,7 @@ class ModelFile:
         "expanded",
         "filled",
         "imports",
+        "lowered",
         "marked",
         "modules",
         "name",
@@ -156,6 +159,7 @@ class ModelFile:
         self.row: Row | None = None
         self._inherited = inherited
         self._data: dict[str, Any] | None = None
+        self.lowered: MappedText | None = None
         self._text: str | None = None
         self._settings: ModelSettings | None = None
 
@@ -214,6 +218,11 @@ class ModelFile:
         return self.path.endswith(".py")
 
     @property
+    def is_pipeline(self) -> bool:
+        """Whether the model is written in the `.rocky` language, of which `sql` is made."""
+        return self.path.endswith(".rocky")
+
+    @property
     def text(self) -> str:
         """The whole file. Raises RockyError when it changed since it was loaded."""
         if self._text is None:
@@ -222,12 +231,14 @@ class ModelFile:
 
     @property
     def sql(self) -> str:
-        """The query: the file without its front matter, values in place of its variables.
-
-        Calls of macros are expanded.
-        """
+        """The query in Spark SQL, macros expanded; empty where the text is no query."""
         if self.expanded is not None:
             return self.expanded.text
+        return self._lower().text if self.is_pipeline else self.body
+
+    @property
+    def body(self) -> str:
+        """The file without its front matter, values in place of its variables."""
         if self.filled is not None:
             return self.filled.text
         return self.text[self.sql_offset :] if self.sql_offset else self.text
@@ -302,9 +313,20 @@ class ModelFile:
         """A span of `sql` as a span of the file; within a call of a macro, that call."""
         if self.expanded is not None:
             span = self.expanded.written(span)
+        if self.is_pipeline:
+            span = self._lower().written(span)
         if self.filled is not None:
             span = self.filled.written(span)
         return Span(span.start + self.sql_offset, span.end + self.sql_offset)
+
+    def _lower(self) -> MappedText:
+        if self.lowered is None:
+            # A project without such models shall not wait for the language.
+            from rocky.language.dsl.lowering import lower_text  # noqa: PLC0415
+
+            found = lower_text(self.body)
+            self.lowered = found if isinstance(found, MappedText) else NO_TEXT
+        return self.lowered
 
 
 def setting_place(

@@ -118,7 +118,7 @@ class PageCode:
     """The text a model is made by, as it is written; `line` is where it begins in its file."""
 
     text: str
-    language: Literal["sql", "python"]
+    language: Literal["sql", "rocky", "python"]
     line: int
 
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from rocky.analysis.compilation import Compilation
 from rocky.analysis.lineage import ColumnRef, Lineage
@@ -181,7 +181,7 @@ class _Collector:
             return None
         return PageCode(
             text=model.text[model.sql_offset :],
-            language="python" if model.is_python else "sql",
+            language=_language(model),
             line=model.text.count("\n", 0, model.sql_offset) + 1,
         )
 
@@ -240,6 +240,12 @@ class _Collector:
                 help=each.help,
                 table=self._places.get((each.model or "").lower()),
             )
+
+
+def _language(model: ModelFile) -> Literal["sql", "rocky", "python"]:
+    if model.is_python:
+        return "python"
+    return "rocky" if model.is_pipeline else "sql"
 
 
 def _meta(table: _Declared) -> Mapping[str, Any]:

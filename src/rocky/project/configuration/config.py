@@ -352,7 +352,7 @@ def _pattern(text: str, pipeline: str | None, catalog: str, schema: str, at: Key
         plain.append(part)
     rest = parts[len(plain) :]
     matcher: re.Pattern[str] | None
-    if not rest and plain and plain[-1].lower().endswith((".sql", ".py")):
+    if not rest and plain and plain[-1].lower().endswith((".sql", ".rocky", ".py")):
         plain.pop()
         matcher = re.compile(re.escape(clean))
     else:

@@ -102,7 +102,7 @@ def _identity(env: Mapping[str, str], *, in_ci: bool) -> str | None:
         return None
 
 
-_PROJECT_FILES: Final = (".sql", ".py", ".toml", ".csv")
+_PROJECT_FILES: Final = (".sql", ".rocky", ".py", ".toml", ".csv")
 """What a project is made of. Tables and logs beside it may be unknown to git for good reasons."""
 
 

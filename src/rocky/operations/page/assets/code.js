@@ -1,4 +1,4 @@
-// SQL and Python with colours and line numbers; names of tables that a model reads are links.
+// SQL, pipelines and Python with colours and line numbers; names of tables that a model reads are links.
 "use strict";
 
 (() => {
@@ -8,10 +8,14 @@
     + "lateral left like limit merge minus natural not null nulls offset on or order outer over partition pivot preceding qualify "
     + "range recursive right rlike rollup rows select semi sets tablesample then true try_cast unbounded union unpivot using "
     + "values when where window with within").split(" "));
+  const ROCKY_WORDS = new Set(("and anti as asc between cross derive desc distinct drop except false from full group ilike in inner "
+    + "intersect is join keep left let like match not null nulls on or over partition range replicate right rlike rows select semi "
+    + "set sort take true union where").split(" "));
   const PYTHON_WORDS = new Set(("and as assert async await break class continue def del elif else except False finally for from "
     + "global if import in is lambda None nonlocal not or pass raise return True try while with yield").split(" "));
   const SQL = /(--[^\n]*|\/\*[\s\S]*?(?:\*\/|$))|('(?:[^'\\]|\\[\s\S]|'')*'?|"(?:[^"\\]|\\[\s\S])*"?)|(@\w+)|(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\w*)|((?:`[^`\n]*`|[A-Za-z_]\w*)(?:\.(?:`[^`\n]*`|[A-Za-z_]\w*))*)/g;
   const PYTHON = /(#[^\n]*)|("""[\s\S]*?(?:"""|$)|'''[\s\S]*?(?:'''|$)|"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?)|(@\w+)|(\d[\w.]*)|([A-Za-z_]\w*)/g;
+  const LANGUAGES = { sql: "SQL", rocky: "Pipeline", python: "Python" };
   const KINDS = ["comment", "string", "mark", "number"];
 
   // The pieces of a text: [kind or null, text].
@@ -30,7 +34,7 @@
   function piece(kind, text, language, reads) {
     if (kind !== "name") return kind ? h("span", { class: `code-${kind}` }, text) : text;
     if (language === "python") return PYTHON_WORDS.has(text) ? h("b", { class: "code-word" }, text) : text;
-    if (SQL_WORDS.has(text.toLowerCase())) return h("b", { class: "code-word" }, text);
+    if (language === "rocky" ? ROCKY_WORDS.has(text) : SQL_WORDS.has(text.toLowerCase())) return h("b", { class: "code-word" }, text);
     const table = reads.get(text.replaceAll("`", "").toLowerCase());
     return table ? h("a", { href: Rocky.store.tableLink(table) }, text) : text;
   }
@@ -49,10 +53,11 @@
         if (each) rows[rows.length - 1].push(piece(kind, each, language, reads));
       });
     }
-    return h("pre", { class: "code", tabindex: "0", role: "region", "aria-label": language === "sql" ? "SQL" : "Python" },
+    return h("pre", { class: "code", tabindex: "0", role: "region", "aria-label": LANGUAGES[language] },
       h("code", {}, rows.map((row, number) =>
         h("span", { class: marked.has(line + number) ? "row row-marked" : "row", "data-line": line + number }, row, "\n"))));
   }
 
   Rocky.code = code;
+  Rocky.languages = LANGUAGES;
 })();

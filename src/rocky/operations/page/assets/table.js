@@ -27,7 +27,7 @@
       ["Contract", found.contract ? contract(found.contract) : null],
       ["Findings", found.findings?.length ? Rocky.findingRows(found.findings) : null],
       ["Last run", found.last ? lastRun(found) : null],
-      [found.code?.language === "python" ? "Python" : "SQL", found.code ? code(table, found) : null],
+      [Rocky.languages[found.code?.language] || "SQL", found.code ? code(table, found) : null],
       ["Details", details(table, found)],
     ].filter((each) => each[1]);
     const made = parts.map(([title, body]) => Rocky.section(title, body));
