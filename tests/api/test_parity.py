@@ -153,6 +153,7 @@ PAIRS = (
         reach=True,
     ),
     pair("emit-sql m --out f", "emit_sql.emit_sql", "emit_sql", "m", out="f"),
+    pair("fmt a b --check --diff --sql", "fmt.fmt", "fmt", "a", "b", check=True, sql=True),
     pair("docs --out f", "docs.docs", "docs", out="f"),
     pair(
         "publish a b --out f --check", "publish.publish", "publish", "a", "b", out="f", check=True
@@ -527,6 +528,7 @@ ANSWERED = (
     ("list", lambda opened: opened.list()),
     ("lineage report", lambda opened: opened.lineage("report")),
     ("emit-sql", lambda opened: opened.emit_sql()),
+    ("fmt", lambda opened: opened.fmt()),
     ("docs", lambda opened: opened.docs()),
     ("history", lambda opened: opened.history()),
     ("history --model report --audit", lambda opened: opened.history("report", audit=True)),

@@ -108,6 +108,7 @@ BRANCH_CALLS = {
     "lineage": lambda opened: opened.lineage("report"),
     "diff": lambda opened: opened.diff(),
     "emit_sql": lambda opened: opened.emit_sql(),
+    "fmt": lambda opened: opened.fmt(),
     "docs": lambda opened: opened.docs(),
     "publish": lambda opened: opened.publish(),
     "update_imports": lambda opened: opened.update_imports(),

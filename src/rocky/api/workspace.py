@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from rocky.operations.docs import DocsReport
     from rocky.operations.drift import DriftReport
     from rocky.operations.emit_sql import EmitSqlReport
+    from rocky.operations.fmt import FmtReport
     from rocky.operations.hooks import HooksReport, HookTestReport
     from rocky.operations.imports import UpdateImportsReport
     from rocky.operations.lineage_report import ColumnLineage, ModelLineage, ProjectLineage
@@ -160,6 +161,12 @@ class Workspace(Records):
         from rocky.operations.emit_sql import EmitSqlRequest, emit_sql
 
         return emit_sql(self, EmitSqlRequest(model, path_of(out)))
+
+    def fmt(self, *paths: str | Path, check: bool = False, sql: bool = False) -> "FmtReport":
+        """Lay out the texts of `.rocky` models; with `sql`, tidy those in SQL too."""
+        from rocky.operations.fmt import FmtRequest, fmt
+
+        return fmt(self, FmtRequest(paths_of(paths), check, sql))
 
     def docs(self, *, out: str | Path | None = None) -> "DocsReport":
         """Write a static site of the project, with what was run."""

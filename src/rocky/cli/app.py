@@ -48,6 +48,7 @@ COMMANDS: Final = {
     "drift": "Report how live sources differ from their copies. Nothing is changed.",
     "test": "Run the tests of the selected models, or of all.",
     "emit-sql": "Print the SQL that would run.",
+    "fmt": "Lay out the `.rocky` models of the project, or the files and folders of PATH.",
     "docs": "Write a static site of the project: models, columns, lineage, tests and runs.",
     "publish": "Write the interface of the project's tables for others to build on.",
     "imports": "Fetch and accept what other projects publish.",
@@ -116,6 +117,8 @@ def load_command(name: str) -> click.Command:
             from rocky.cli.commands.test import command as found
         case "emit-sql":
             from rocky.cli.commands.emit_sql import command as found
+        case "fmt":
+            from rocky.cli.commands.fmt import command as found
         case "docs":
             from rocky.cli.commands.docs import command as found
         case "publish":

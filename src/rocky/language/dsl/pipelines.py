@@ -105,9 +105,13 @@ class _Parser:
                 Node("subquery", (opening, inner, cursor.take_mark(")", "after the pipeline")))
             ]
         else:
-            if cursor.now.kind not in ("name", "quoted"):
+            if cursor.now.kind == "placeholder":
+                # A variable that has no value yet: such a text is laid out, never compiled.
+                parts = [self._expressions.parse()]
+            elif cursor.now.kind in ("name", "quoted"):
+                parts = [self._expressions.column()]
+            else:
                 raise cursor.unexpected(f"the name of a table {where}")
-            parts = [self._expressions.column()]
         if cursor.now.is_word("as"):
             parts += (cursor.take(), cursor.take_name("a name after `as`"))
         return Node("source", tuple(parts))
@@ -171,7 +175,7 @@ class _Parser:
         if cursor.now.kind in ("name", "quoted") and cursor.ahead().is_mark(":"):
             return self._entry()
         found = self._expressions.parse()
-        if found.form != "column":
+        if found.form != "column" and next(found.tokens()).text.lower() != "@var":
             raise Unreadable(
                 f"{what} that is no column needs a name", found.span, "write `name: expression`"
             )

@@ -5,7 +5,7 @@ Lines mean nothing to the grammar, and `|` between steps is a token like any oth
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal, NamedTuple
 
@@ -33,7 +33,7 @@ class Comment(NamedTuple):
 class Token:
     """A token with the comments on lines of their own before it and the one behind it.
 
-    `apart` tells whether an empty line stands before it and its comments.
+    `apart` tells whether an empty line stands right before it.
     """
 
     kind: Kind
@@ -103,39 +103,30 @@ def read_tokens(text: str) -> list[Token]:
     """The tokens of a text, the last of kind `end`. Raises Unreadable."""
     found: list[Token] = []
     above: list[Comment] = []
-    at, lines, apart = 0, 0, False
+    at = lines = 0
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
             raise _unknown(text, at)
         kind, end = match.lastgroup, match.end()
+        apart = lines > 1 and bool(found or above)
         if kind == "space":
-            count = match[0].count("\n")
-            # An empty line counts before the first comment of a token.
-            apart = apart or (count > 1 and not above)
-            lines = count
+            lines = match[0].count("\n")
         elif kind == "comment":
-            comment = Comment(match[0].rstrip(), at, lines > 1)
-            if found and not lines and not above and found[-1].behind is None:
-                last = found[-1]
-                found[-1] = _with_comment(last, comment)
+            comment = Comment(match[0].rstrip(), at, apart)
+            if found and not lines and not above:
+                found[-1] = replace(found[-1], behind=comment)
             else:
                 above.append(comment)
-            lines = 0
         else:
             _check(text, match)
             token_kind: Kind = "word" if kind == "name" and match[0] in WORDS else kind  # type: ignore[assignment] # the groups are the kinds
-            found.append(
-                Token(token_kind, match[0], at, end, tuple(above), None, apart and bool(found))
-            )
-            above, lines, apart = [], 0, False
+            found.append(Token(token_kind, match[0], at, end, tuple(above), None, apart))
+            above = []
+        lines = lines if kind == "space" else 0
         at = end
-    found.append(Token("end", "", len(text), len(text), tuple(above), None, apart))
+    found.append(Token("end", "", len(text), len(text), tuple(above)))
     return found
-
-
-def _with_comment(token: Token, comment: Comment) -> Token:
-    return Token(token.kind, token.text, token.start, token.end, token.above, comment, token.apart)
 
 
 def _unknown(text: str, at: int) -> Unreadable:

@@ -16,6 +16,7 @@ from sqlglot.tokens import Token, TokenType
 
 from rocky.language.binder.scopes import Binding
 from rocky.language.syntax.parser import ParsedQuery
+from rocky.language.syntax.tidy_sql import WRITES_NAMES
 from rocky.language.syntax.tokens import kind_class
 
 _VERSION = "2\n"
@@ -41,9 +42,6 @@ _IN_PATHS = frozenset(
         TokenType.STAR,
     }
 )
-_WRITES_NAMES = frozenset({"TO_JSON", "TO_XML", "TO_VARIANT_OBJECT", "TYPEOF", "SCHEMA_OF_VARIANT"})
-"""Functions whose result holds the names of fields, with the letters they were written in."""
-
 _text, _start = attrgetter("text"), attrgetter("start")
 
 
@@ -74,7 +72,7 @@ def normal_hash(parsed: ParsedQuery, binding: Binding) -> bytes:
         kept.extend(texts[index] for index in _path_names(tokens))
     form = chr(10).join(texts)
     upper = form.upper()
-    if any(name in upper for name in _WRITES_NAMES):
+    if any(name in upper for name in WRITES_NAMES):
         kept.append(form)
     kept.extend(f"{index} {level}" for index, level in parsed.levels)
     form = f"{_VERSION}{upper}\0{chr(0).join(kept)}"
