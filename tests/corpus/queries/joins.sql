@@ -171,3 +171,9 @@ SELECT o.order_id, l.line_no, p.title FROM orders o JOIN order_lines l USING (or
 
 -- query: cross_join_three
 SELECT a.id AS x, b.id AS y, c.id AS z FROM range(2) a CROSS JOIN range(2) b CROSS JOIN range(2) c
+
+-- query: semi_using_second_column
+SELECT * FROM orders SEMI JOIN customers USING (customer_id)
+
+-- query: anti_using_in_a_pipe
+FROM order_lines AS l |> LEFT ANTI JOIN products AS p USING (product_id) |> SELECT *

@@ -283,7 +283,10 @@ def _merge_named(
             pairs.append(pair)
     known = left.known and right.known
     if kind in ("SEMI", "ANTI"):
-        return left
+        ours = [a for a, _ in pairs]
+        shown = {column.ident for column in ours}
+        rest = [column for column in left.columns if column.ident not in shown]
+        return Relation([*ours, *rest], left.known)
     merged = [_merged_key(a, b, side, scope) for a, b in pairs]
     keys = {column.ident for pair in pairs for column in pair}
     rest = [
