@@ -8,7 +8,7 @@ import pytest
 import rocky
 from rocky.errors import NothingSelected
 
-PIPELINE = "from t | where a>1 -- why\nderive {b:2,c:3}\n"
+PIPELINE = "from t | where a>1 -- why\nderive {\nb:2,c:3}\n"
 LAID_OUT = "from t\nwhere a > 1 -- why\nderive {\n    b: 2,\n    c: 3,\n}\n"
 SQL = "select 1 as a  \n\n\n-- why\n"
 TIDY = "SELECT 1 AS a\n\n-- why\n"

@@ -1,7 +1,8 @@
 """Layout: a `.rocky` text written anew, with the same tokens and comments.
 
-A step stands on a line of its own, `|` between steps goes, blocks break where they hold several
-entries or do not fit. Nothing is reordered; names, strings and numbers stay as they were written.
+A step stands on a line of its own, and `|` between steps goes. A block stands on one line if it
+fits and its first entry was not begun on a new one. Nothing is reordered; names, strings and
+numbers stay as they were written.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,9 +24,6 @@ from rocky.language.dsl.printer import (
 )
 from rocky.language.dsl.tokens import Comment, Problem, Token, read_tokens
 from rocky.language.dsl.tree import Form, Node
-
-_ENTRIES = ("derive", "set", "group")
-"""Steps of which several entries stand on lines of their own even where they would fit on one."""
 
 
 def lay_out(text: str) -> str | Problem:
@@ -79,7 +77,7 @@ class _Layout:
             "subquery": self._subquery,
             "pipeline": self._pipeline,
             "star": self._star,
-            "block": lambda block: self._block(block, broken=False),
+            "block": self._block,
         }
 
     def file(self, tree: Node) -> list[Document]:
@@ -128,14 +126,10 @@ class _Layout:
         for index, part in enumerate(step.parts):
             if index and not (isinstance(part, Token) and part.is_mark(",")):
                 made.append(" ")
-            if isinstance(part, Node) and part.form == "block":
-                entries = part.nodes
-                made += self._block(part, broken=word in _ENTRIES and len(entries) > 1)
-            else:
-                made += self._part(part)
+            made += self._part(part)
         return made
 
-    def _block(self, block: Node, *, broken: bool) -> list[Document]:
+    def _block(self, block: Node) -> list[Document]:
         opening, *inner, closing = block.parts
         items: list[Document] = []
         for index, part in enumerate(inner):
@@ -152,7 +146,7 @@ class _Layout:
                 elif last:
                     items.append(WhenBroken(","))
         parts = (*self._part(opening), Indent((LINE, *items)), LINE, *self._part(closing))
-        return [Group(parts, broken)]
+        return [Group(parts, broken=next(_first_tokens(inner)).begins)]
 
     def _part(self, part: Node | Token) -> list[Document]:
         if isinstance(part, Token):
@@ -280,7 +274,7 @@ class _Layout:
         head: list[Document] = []
         for part in node.parts[:at]:
             head += [*self._part(part), " "]
-        return [*head, *self._block(Node("block", node.parts[at:]), broken=False)]
+        return [*head, *self._block(Node("block", node.parts[at:]))]
 
     def _subquery(self, node: Node) -> list[Document]:
         opening, inner, closing = node.parts

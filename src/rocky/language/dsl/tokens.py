@@ -33,7 +33,7 @@ class Comment(NamedTuple):
 class Token:
     """A token with the comments on lines of their own before it and the one behind it.
 
-    `apart` tells whether an empty line stands right before it.
+    `apart` tells whether an empty line stands right before it, `begins` whether it begins a line.
     """
 
     kind: Kind
@@ -43,6 +43,7 @@ class Token:
     above: tuple[Comment, ...] = ()
     behind: Comment | None = None
     apart: bool = False
+    begins: bool = False
 
     @property
     def span(self) -> Span:
@@ -121,7 +122,7 @@ def read_tokens(text: str) -> list[Token]:
         else:
             _check(text, match)
             token_kind: Kind = "word" if kind == "name" and match[0] in WORDS else kind  # type: ignore[assignment] # the groups are the kinds
-            found.append(Token(token_kind, match[0], at, end, tuple(above), None, apart))
+            found.append(Token(token_kind, match[0], at, end, tuple(above), None, apart, lines > 0))
             above = []
         lines = lines if kind == "space" else 0
         at = end
