@@ -76,6 +76,7 @@ def test_a_value_that_fails_in_a_run_is_told_at_its_place_in_the_pipeline(tmp_pa
     assert errors["m"].startswith("models/m.rocky:6:36: CAST_INVALID_INPUT")
 
 
+@pytest.mark.exhaustive
 def test_no_word_of_sql_is_read_as_anything_but_a_name(spark):
     keywords = [row[0].lower() for row in spark.sql("SELECT keyword FROM sql_keywords()").collect()]
     parser = spark._jsparkSession.sessionState().sqlParser()

@@ -14,7 +14,7 @@ from blake3 import blake3
 
 from rocky.diagnostics import Code, Diagnostic, Severity
 from rocky.diagnostics.diagnostic import SourceText
-from rocky.diagnostics.suggestion import suggestion
+from rocky.diagnostics.suggestion import NameIndex
 from rocky.errors import ProjectNotFound
 from rocky.project.cache import NO_MODEL_CACHE, ModelCache, load_model_cache, save_model_cache
 from rocky.project.check_sql import expand_checks
@@ -78,7 +78,7 @@ class FolderLoader:
         """Load the models of one folder; what is wrong with them is reported."""
         stems: dict[str, str] = {}
         python: dict[str, str] = {}
-        pipelines: dict[str, str] = {}
+        rocky: dict[str, str] = {}
         sidecars: dict[str, str] = {}
         contracts: list[str] = []
         modules: list[str] = []
@@ -99,15 +99,15 @@ class FolderLoader:
                 else:
                     python[name[:-3]] = name
             elif name.endswith(".rocky"):
-                pipelines[name[:-6]] = name
+                rocky[name[:-6]] = name
         inherited = self._folder_defaults(folder.path, has_defaults=has_defaults)
         self._note_modules(folder.path, modules)
-        names = [*stems.values(), *pipelines.values(), *python.values()]
+        names = [*stems.values(), *rocky.values(), *python.values()]
         models = self._load_models(folder, names, sidecars, inherited)
         for name in contracts:
             stem = name.removesuffix(".contract.toml")
             self.found.contracts.append((child_path(folder.path, name), models.get(stem)))
-        for stem in sorted(sidecars.keys() - stems.keys() - pipelines.keys() - python.keys()):
+        for stem in sorted(sidecars.keys() - stems.keys() - rocky.keys() - python.keys()):
             path = child_path(folder.path, sidecars[stem])
             self.loading.report(_lone_sidecar(path, stem, names))
 
@@ -190,12 +190,14 @@ class FolderLoader:
 
 
 def _lone_sidecar(path: str, stem: str, names: Iterable[str]) -> Diagnostic:
+    models = {name[: name.rfind(".")]: name for name in names}
+    near = NameIndex(models).closest(stem)
     return Diagnostic(
         Code.UNUSABLE_FILE,
         f"the sidecar `{path}` has no model `{stem}.sql` beside it",
         None,
         path,
-        help=suggestion(f"{stem}.sql", names) or "name the sidecar like its model",
+        help=f"did you mean `{models[near]}`?" if near else "name the sidecar like its model",
     )
 
 

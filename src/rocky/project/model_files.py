@@ -144,8 +144,8 @@ def _fill(model: ModelFile, document: Document | None, loading: LoadContext) -> 
     varied = has_variables(model.text) or has_calls(model.text)
     if varied:
         _fill_variables(model, loading)
-    if model.is_pipeline:
-        _check_pipeline(model, loading)
+    if model.is_rocky:
+        _check_rocky(model, loading)
     if varied:
         _expand(model, loading)
     keys = model.settings.surrogate_key
@@ -173,7 +173,7 @@ def _fill_variables(model: ModelFile, loading: LoadContext) -> None:
     model.settings_hash = blake3(model.settings_hash + ascii_json(values).encode()).digest()
 
 
-def _check_pipeline(model: ModelFile, loading: LoadContext) -> None:
+def _check_rocky(model: ModelFile, loading: LoadContext) -> None:
     """Report a `.rocky` text that is no pipeline; its model is blocked."""
     if not loading.blocked.isdisjoint((model.key, stem_of(model.path).lower())):
         return

@@ -218,7 +218,7 @@ class ModelFile:
         return self.path.endswith(".py")
 
     @property
-    def is_pipeline(self) -> bool:
+    def is_rocky(self) -> bool:
         """Whether the model is written in the `.rocky` language, of which `sql` is made."""
         return self.path.endswith(".rocky")
 
@@ -234,7 +234,7 @@ class ModelFile:
         """The query in Spark SQL, macros expanded; empty where the text is no query."""
         if self.expanded is not None:
             return self.expanded.text
-        return self._lower().text if self.is_pipeline else self.body
+        return self._lower().text if self.is_rocky else self.body
 
     @property
     def body(self) -> str:
@@ -313,7 +313,7 @@ class ModelFile:
         """A span of `sql` as a span of the file; within a call of a macro, that call."""
         if self.expanded is not None:
             span = self.expanded.written(span)
-        if self.is_pipeline:
+        if self.is_rocky:
             span = self._lower().written(span)
         if self.filled is not None:
             span = self.filled.written(span)

@@ -245,7 +245,7 @@ class _Collector:
 def _language(model: ModelFile) -> Literal["sql", "rocky", "python"]:
     if model.is_python:
         return "python"
-    return "rocky" if model.is_pipeline else "sql"
+    return "rocky" if model.is_rocky else "sql"
 
 
 def _meta(table: _Declared) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-// SQL, pipelines and Python with colours and line numbers; names of tables that a model reads are links.
+// SQL, the `.rocky` language and Python with colours and line numbers; names of tables that a model reads are links.
 "use strict";
 
 (() => {
@@ -15,7 +15,7 @@
     + "global if import in is lambda None nonlocal not or pass raise return True try while with yield").split(" "));
   const SQL = /(--[^\n]*|\/\*[\s\S]*?(?:\*\/|$))|('(?:[^'\\]|\\[\s\S]|'')*'?|"(?:[^"\\]|\\[\s\S])*"?)|(@\w+)|(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\w*)|((?:`[^`\n]*`|[A-Za-z_]\w*)(?:\.(?:`[^`\n]*`|[A-Za-z_]\w*))*)/g;
   const PYTHON = /(#[^\n]*)|("""[\s\S]*?(?:"""|$)|'''[\s\S]*?(?:'''|$)|"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?)|(@\w+)|(\d[\w.]*)|([A-Za-z_]\w*)/g;
-  const LANGUAGES = { sql: "SQL", rocky: "Pipeline", python: "Python" };
+  const LANGUAGES = { sql: "SQL", rocky: "Rocky", python: "Python" };
   const KINDS = ["comment", "string", "mark", "number"];
 
   // The pieces of a text: [kind or null, text].
