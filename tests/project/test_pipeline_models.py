@@ -142,3 +142,18 @@ def test_layout_and_comments_change_no_fingerprint():
     second = lower_text("-- why\nfrom t\n| where a>1 -- x\nderive {\n  b: 2,\n}\n")
 
     assert first.text == second.text
+
+
+MACROS = {
+    "macros/recent.sql": "CREATE MACRO recent(t TABLE) RETURN SELECT * FROM @t WHERE qty > 1;\n",
+    "macros/cents.sql": "CREATE MACRO cents(amount EXPRESSION) RETURN CAST(@amount * 100 AS BIGINT);\n",
+}
+
+
+def test_a_macro_is_called_in_a_pipeline_and_told_at_the_call(tmp_path):
+    text = "from @recent(sales) as r\nwhere r.qty > 0\nderive { c: @cents(price), d: @cents(array(1)), e: nope }\n"
+    found = told(tmp_path, {**MACROS, "models/m.rocky": text})
+
+    assert 2 == len(found)
+    assert found[0].startswith("E005 models/m.rocky:3:31 '@cents(array(1))' ")
+    assert "E003 models/m.rocky:3:52 'nope' no column `nope` in scope" == found[1]

@@ -299,7 +299,7 @@ def _name_of(source: Node) -> str | None:
     if isinstance(last, Token):
         return last.text
     relation = source.nodes[0]
-    return None if relation.form == "subquery" else list(relation.tokens())[-1].text
+    return list(relation.tokens())[-1].text if relation.form == "column" else None
 
 
 def _needed_columns(condition: Node | None, source: Node) -> list[Token]:

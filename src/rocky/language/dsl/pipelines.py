@@ -106,7 +106,7 @@ class _Parser:
             ]
         else:
             if cursor.now.kind == "placeholder":
-                # A variable that has no value yet: such a text is laid out, never compiled.
+                # A macro that stands for a table, or a variable that has no value yet.
                 parts = [self._expressions.parse()]
             elif cursor.now.kind in ("name", "quoted"):
                 parts = [self._expressions.column()]
