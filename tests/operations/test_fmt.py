@@ -94,7 +94,7 @@ def test_folders_are_walked_and_files_must_be_there(shop):
     (shop / "models/.hidden.rocky").write_text("from t where a>1")
 
     assert [str(shop / "models/deep/p.rocky")] == [each.path for each in opened.fmt(shop / "models", check=True).files]  # fmt: skip
-    for path, words in (("nope.rocky", "does not exist"), ("rocky.toml", "neither"), ("models/t.sql", "--sql")):  # fmt: skip
+    for path, words in (("nope.rocky", "does not exist"), ("rocky.toml", "neither"), ("models/t.sql", "is SQL")):  # fmt: skip
         with pytest.raises(NothingSelected, match=words):
             opened.fmt(shop / path)
 

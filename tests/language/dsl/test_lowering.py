@@ -121,6 +121,11 @@ LOWERED = [
         "FROM sales AS s\n|> FULL JOIN (FROM stores AS t |> SELECT t.store_id) AS t"
         " ON s.sale_id = t.store_id",
     ),
+    (
+        "from sales as s left join stores as order on s.store_id == order.store_id { keep order.city }",
+        "FROM sales AS s\n|> LEFT JOIN (FROM stores AS `order` |> SELECT store_id, `order`.city) AS `order`"
+        " ON s.store_id = `order`.store_id\n|> SELECT * EXCEPT (`order`.store_id)",
+    ),
     ("from sales as s cross join stores", "FROM sales AS s\n|> CROSS JOIN stores"),
     (
         "from sales semi join stores on sales.store_id == stores.store_id",

@@ -47,6 +47,8 @@ REFUSED = [
     ("from t semi join u on a { keep u.b }", "{", "a semi join gives no columns of the other table", "remove `{ keep ... }`, or write `join`"),
     ("from t join u on t.a == b { keep u.c }", "b", "the condition of a join with `keep` does not say whose column `b` is", "write `u.b`, or the name of the other table"),
     ("from t join (from u) on t.a == u.b { keep c }", "(from u)", "the joined pipeline has no name to `keep` columns by", "write `as name` behind it"),
+    ("from t join u on a { keep a: u.b }", "a", "the join is by `a`, so nothing else can have that name", "give it another name"),
+    ("from t join u on t.a == u.b { keep u.c.b }", "b", "the join is by `b`, so nothing else can have that name", "give it another name"),
     ("from t join u on a { keep * }", "*", "`keep` takes columns", "leave `keep` out to have all of them"),
     ("from t where a > 1 replicate", "replicate", "`replicate` copies a table as it is and stands alone after `from`", "remove it, or the other steps"),
     ("from t replicate take 5", "replicate", "`replicate` copies a table as it is and stands alone after `from`", "remove it, or the other steps"),

@@ -12,7 +12,7 @@ from rocky.language.dsl.mapped_text import MappedText, MappedWriter
 from rocky.language.dsl.pipelines import parse_text
 from rocky.language.dsl.tokens import Problem, Token, Unreadable
 from rocky.language.dsl.tree import Node
-from rocky.language.dsl.values import ValueWriter
+from rocky.language.dsl.values import ValueWriter, sql_name
 
 _JOINS: Final = {
     "join": "JOIN",
@@ -239,7 +239,7 @@ class _Lowering:
         if hidden:
             qualifier = _name_of(source)
             assert qualifier is not None
-            listed = ", ".join(f"{qualifier}.{name}" for name in hidden)
+            listed = ", ".join(f"{sql_name(qualifier)}.{name}" for name in hidden)
             self._open(f"SELECT * EXCEPT ({listed})", step)
 
     def _kept_source(
@@ -252,8 +252,7 @@ class _Lowering:
         self._writer.glue("(FROM ")
         self._source(source)
         self._writer.glue(" |> SELECT ")
-        names = {_plain(_output(entry)) for entry in kept.nodes}
-        hidden = [token for token in needed if _plain(token) not in names]
+        hidden = _hidden(needed, kept, source)
         for token in hidden:
             self._values.write_name(token, borrowed=True)
             self._writer.glue(", ")
@@ -263,8 +262,8 @@ class _Lowering:
         self._writer.glue(")")
         name = _name_of(source)
         if name is not None:
-            self._writer.glue(f" AS {name}")
-        return [] if keys else [token.text for token in hidden]
+            self._writer.glue(f" AS {sql_name(name)}")
+        return [] if keys else [sql_name(token) for token in hidden]
 
 
 def _plain(token: Token) -> str:
@@ -273,12 +272,28 @@ def _plain(token: Token) -> str:
     return text.lower()
 
 
-def _output(entry: Node) -> Token:
-    """The name an entry gives its column."""
-    name = entry.parts[0]
-    if isinstance(name, Token):
-        return name
-    return list(entry.tokens())[-1]
+def _hidden(needed: Sequence[Token], kept: Node, source: Node) -> list[Token]:
+    """The columns that a condition needs and `keep` does not have.
+
+    Raises Unreadable where something else is kept under the name of one.
+    """
+    table = _name_of(source)
+    wanted = {_plain(token) for token in needed}
+    have: set[str] = set()
+    for entry in kept.nodes:
+        names = [token for token in entry.tokens() if token.kind in ("name", "quoted", "word")]
+        own = table is not None and _plain(names[0]) == _plain(table)
+        if entry.form == "item" and len(names) == 1 + own:
+            have.add(_plain(names[-1]))
+            continue
+        output = names[-1] if entry.form == "item" else names[0]
+        if _plain(output) in wanted:
+            raise Unreadable(
+                f"the join is by `{output.text}`, so nothing else can have that name",
+                output.span,
+                "give it another name",
+            )
+    return [token for token in needed if _plain(token) not in have]
 
 
 def _columns_in(node: Node) -> set[str]:
@@ -293,13 +308,13 @@ def _columns_in(node: Node) -> set[str]:
     return found
 
 
-def _name_of(source: Node) -> str | None:
+def _name_of(source: Node) -> Token | None:
     """The name a source answers to in SQL: its own, else the last part of the table's."""
     last = source.parts[-1]
     if isinstance(last, Token):
-        return last.text
+        return last
     relation = source.nodes[0]
-    return list(relation.tokens())[-1].text if relation.form == "column" else None
+    return list(relation.tokens())[-1] if relation.form == "column" else None
 
 
 def _needed_columns(condition: Node | None, source: Node) -> list[Token]:
@@ -322,8 +337,8 @@ def _needed_columns(condition: Node | None, source: Node) -> list[Token]:
         if each.form == "column":
             tokens = [token for token in each.tokens() if not token.is_mark(".")]
             if len(tokens) == 1:
-                raise _unqualified(tokens[0], name)
-            if tokens[0].text.strip("`").lower() == name.strip("`").lower():
+                raise _unqualified(tokens[0], name.text)
+            if _plain(tokens[0]) == _plain(name):
                 found.setdefault(_plain(tokens[1]), tokens[1])
         stack.extend(each.nodes)
     return sorted(found.values(), key=lambda token: token.start)

@@ -6,6 +6,7 @@ from typing import Final
 from rocky.language.dsl.mapped_text import MappedWriter
 from rocky.language.dsl.tokens import WORDS, Token, is_time
 from rocky.language.dsl.tree import Form, Node
+from rocky.language.names import quote_name, quote_text
 
 QUOTED_WORDS: Final = frozenset(
     (
@@ -56,12 +57,11 @@ class ValueWriter:
 
     def write_name(self, token: Token, *, borrowed: bool = False) -> None:
         """A name of a column or a table."""
-        text = token.text
-        borrowed = borrowed or self._borrowed
-        if token.kind != "quoted" and (text.lower() in QUOTED_WORDS or text in WORDS):
-            self._writer.write(f"`{text}`", token.span, borrowed=borrowed)
+        name, borrowed = sql_name(token), borrowed or self._borrowed
+        if name == token.text:
+            self._writer.copy(name, token.span, borrowed=borrowed)
         else:
-            self._writer.copy(text, token.span, borrowed=borrowed)
+            self._writer.write(name, token.span, borrowed=borrowed)
 
     def write_borrowed(self, node: Node) -> None:
         """An expression that has its place elsewhere."""
@@ -289,6 +289,14 @@ def _needs_subject(arm: Node) -> bool:
     return _is_open(pattern) or pattern.words == ["null"]
 
 
+def sql_name(token: Token) -> str:
+    """A name in Spark SQL, in backticks where it would be read as something else."""
+    text = token.text
+    if token.kind != "quoted" and (text.lower() in QUOTED_WORDS or text in WORDS):
+        return quote_name(text)
+    return text
+
+
 def sql_of(token: Token) -> str:
     """A token in Spark SQL; names are written by `ValueWriter.write_name`."""
     text = token.text
@@ -297,8 +305,7 @@ def sql_of(token: Token) -> str:
     if token.kind == "moment":
         return f"{'TIMESTAMP' if is_time(text) else 'DATE'} '{text[1:]}'"
     if token.kind == "string":
-        inner = text[1:-1].replace("\\", "\\\\").replace("'", "\\'")
-        return f"'{inner}'"
+        return quote_text(text[1:-1])
     if token.kind == "word":
         return _OPERATORS.get(text, text.upper())
     return _OPERATORS.get(text, text)
