@@ -157,3 +157,25 @@ def test_a_macro_is_called_in_a_pipeline_and_told_at_the_call(tmp_path):
     assert 2 == len(found)
     assert found[0].startswith("E005 models/m.rocky:3:31 '@cents(array(1))' ")
     assert "E003 models/m.rocky:3:52 'nope' no column `nope` in scope" == found[1]
+
+
+def test_advice_can_be_written_in_the_file(tmp_path):
+    project = load(
+        tmp_path,
+        {
+            **BASE,
+            "models/a.rocky": "from sales derive { qty: 1 }",
+            "models/b.rocky": "from sales where count() > 1",
+            "models/c.rocky": "from sales select { n: sum(qty) }",
+            "models/d.rocky": "from sales where qty > 1",
+            "models/e.sql": "SELECT qty FROM d",
+        },
+    )
+    advice = {each.path: each.help for each in compile_project(project).diagnostics}
+
+    assert {
+        "models/a.rocky": "give it another name, or give the column another value with `set`",
+        "models/b.rocky": "`derive` or `group` it in a step before",
+        "models/c.rocky": "use `group`",
+        "models/d.rocky": "list the columns: `select { id, qty, price, region }`",
+    } == advice

@@ -48,7 +48,7 @@ def compound(inner: "st.SearchStrategy[list[str]]") -> "st.SearchStrategy[list[s
     compare = one(st.sampled_from(("==", "!=", "<", ">=")))
     return st.one_of(
         grouped, words("-", grouped), words("not", grouped), words(grouped, operator, grouped),
-        words(grouped, operator, grouped, operator, grouped), words(grouped, compare, "1"),
+        words(grouped, "+", grouped, "-", grouped), words(grouped, "and", grouped, operator, grouped), words(grouped, compare, "1"),
         words(grouped, "is", "not", "null"), words(grouped, "not", "in", "(", listed(inner), ")"),
         words(grouped, "between", "1", "and", "2"), words(grouped, "like", "'x%'"),
         words("coalesce", "(", listed(inner), ")"), words("count", "(", ")"), words("count", "(", "distinct", inner, ")"),

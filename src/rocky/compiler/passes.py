@@ -118,6 +118,7 @@ def compile_project(
         from rocky.analysis.imports.findings import with_imports  # noqa: PLC0415
 
         found = with_imports(found, project, models, names)
+    found = [_in_steps(each) for each in found]
     return Compilation(
         project,
         models,
@@ -127,6 +128,15 @@ def compile_project(
         tuple(_suppressed(project, found)),
         _statistics(project, outcome, models),
     )
+
+
+def _in_steps(found: Diagnostic) -> Diagnostic:
+    """A finding in a `.rocky` file, with help that its author can write."""
+    if found.help is None or found.path is None or not found.path.endswith(".rocky"):
+        return found
+    from rocky.language.dsl.advice import advice_in_steps  # noqa: PLC0415 - few projects have such
+
+    return replace(found, help=advice_in_steps(found.help))
 
 
 def _with_undeclared(project: Project, records: Mapping[str, Record]) -> Project:

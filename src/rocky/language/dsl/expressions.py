@@ -8,18 +8,20 @@ from collections.abc import Callable
 from typing import Final
 
 from rocky.language.dsl.cursor import Cursor
+from rocky.language.dsl.operators import (
+    COMPARISON,
+    COMPARISONS,
+    LOOSEST,
+    NEGATION,
+    TESTS,
+    TIGHTEST,
+    ends_early,
+    precedence,
+    refuse_mixture,
+)
 from rocky.language.dsl.tokens import Token, Unreadable
 from rocky.language.dsl.tree import Form, Node
 
-COMPARISONS: Final = ("==", "!=", "<", "<=", ">", ">=")
-_TESTS: Final = ("is", "in", "between", "like", "ilike", "rlike", "not")
-_LOOSEST, _NEGATION, _COMPARISON, _TIGHTEST = 0, 2, 3, 6
-_BETWEEN: Final = {"or": 0, "and": 1, **dict.fromkeys(_TESTS, _COMPARISON)}
-_MARKS: Final = {
-    **dict.fromkeys((*COMPARISONS, "="), _COMPARISON),
-    **dict.fromkeys(("+", "-", "||"), 4),
-    **dict.fromkeys(("*", "/", "%"), 5),
-}
 _LITERALS: Final = ("null", "true", "false")
 _CASTS: Final = ("cast", "try_cast")
 _UNITS: Final = frozenset(
@@ -40,7 +42,7 @@ class Expressions:
     def parse(self) -> Node:
         """One expression. Raises Unreadable."""
         self._cursor.deeper()
-        found = self._operators(_LOOSEST)
+        found = self._operators(LOOSEST)
         self._cursor.shallower()
         return found
 
@@ -63,21 +65,20 @@ class Expressions:
         Operators of one precedence make one flat node, however many there are.
         """
         cursor = self._cursor
-        if least <= _NEGATION and cursor.now.is_word("not"):
-            left = self._prefixed("negation", _NEGATION)
+        if least <= NEGATION and cursor.now.is_word("not"):
+            left = self._prefixed("negation", NEGATION)
         else:
-            left = (
-                self._prefixed("minus", _TIGHTEST) if cursor.now.is_mark("-") else self._postfix()
-            )
+            left = self._prefixed("minus", TIGHTEST) if cursor.now.is_mark("-") else self._postfix()
         chained = 0
-        while (level := _precedence(cursor.now)) >= least:
-            if level == _COMPARISON:
-                if chained == _COMPARISON:
+        while (level := precedence(cursor.now)) >= least:
+            if level == COMPARISON:
+                if chained == COMPARISON:
                     raise _chain(cursor.now)
                 is_test = cursor.now.kind == "word"
                 left = self.test_of((left,)) if is_test else self.comparison_with((left,))
             else:
                 before = left.parts if chained == level else (left,)
+                refuse_mixture(before, cursor.now)
                 left = Node("binary", (*before, cursor.take(), self._operators(level + 1)))
             chained = level
         return left
@@ -94,7 +95,7 @@ class Expressions:
         operator = self._cursor.take()
         if operator.text == "=":
             raise Unreadable("`=` is not an operator", operator.span, "write `==` to compare")
-        right = self._operators(_COMPARISON + 1)
+        right = self._operators(COMPARISON + 1)
         if operator.text == "==" and _is_null(right):
             raise Unreadable(
                 "nothing equals `null`, so this is never true",
@@ -119,14 +120,14 @@ class Expressions:
         if cursor.now.is_word("in"):
             return Node("test", (*parts, cursor.take(), self._in_list()))
         if cursor.now.is_word("between"):
-            parts += (cursor.take(), self._operators(_COMPARISON + 1))
+            parts += (cursor.take(), self._operators(COMPARISON + 1))
             parts += (
                 cursor.take_word("and", "between the two bounds"),
-                self._operators(_COMPARISON + 1),
+                self._operators(COMPARISON + 1),
             )
             return Node("test", tuple(parts))
         if cursor.now.is_word("like", "ilike", "rlike"):
-            return Node("test", (*parts, cursor.take(), self._operators(_COMPARISON + 1)))
+            return Node("test", (*parts, cursor.take(), self._operators(COMPARISON + 1)))
         raise cursor.unexpected("`in`, `between` or `like` after `not`", ("in", "between", "like"))
 
     def _in_list(self) -> Node:
@@ -292,7 +293,15 @@ class Expressions:
         if word in ("rows", "range"):
             low = self._bound()
             dots = cursor.take_mark("..", "between the two bounds")
-            return Node("frame", (opening, *low, dots, *self._bound()))
+            high = self._bound()
+            found = Node("frame", (opening, *low, dots, *high))
+            if ends_early(low, high):
+                raise Unreadable(
+                    "the window ends before it begins",
+                    found.span,
+                    "rows before the current one are negative: `-3..current`",
+                )
+            return found
         parts: list[Node | Token] = [opening]
         while True:
             parts.append(self.sort_key() if word == "sort" else self.parse())
@@ -365,7 +374,7 @@ class Expressions:
             pattern = cursor.take()
         elif subject and cursor.now.is_mark(*COMPARISONS):
             pattern = self.comparison_with(())
-        elif subject and cursor.now.is_word(*_TESTS):
+        elif subject and cursor.now.is_word(*TESTS):
             pattern = self.test_of(())
         else:
             pattern = self.parse()
@@ -376,15 +385,6 @@ class Expressions:
 def _before(node: Node) -> "tuple[Node | Token, ...]":
     """What stands before another index: however many there are, they make one flat node."""
     return node.parts if node.form == "index" else (node,)
-
-
-def _precedence(token: Token) -> int:
-    """How tightly a token binds as an operator between two operands; -1 when it is none."""
-    if token.kind == "mark":
-        return _MARKS.get(token.text, -1)
-    if token.kind == "word":
-        return _BETWEEN.get(token.text, -1)
-    return -1
 
 
 def _chain(token: Token) -> Unreadable:

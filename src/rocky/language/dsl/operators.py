@@ -1,0 +1,50 @@
+"""Operators between operands and how tightly each binds; the bounds of a window and their order."""
+
+from collections.abc import Sequence
+from math import inf
+from typing import Final
+
+from rocky.language.dsl.tokens import Token, Unreadable
+
+COMPARISONS: Final = ("==", "!=", "<", "<=", ">", ">=")
+TESTS: Final = ("is", "in", "between", "like", "ilike", "rlike", "not")
+LOOSEST, NEGATION, COMPARISON, TIGHTEST = 0, 2, 3, 6
+_BETWEEN: Final = {"or": 0, "and": 1, **dict.fromkeys(TESTS, COMPARISON)}
+_MARKS: Final = {
+    **dict.fromkeys((*COMPARISONS, "="), COMPARISON),
+    **dict.fromkeys(("+", "-", "||"), 4),
+    **dict.fromkeys(("*", "/", "%"), 5),
+}
+
+
+def precedence(token: Token) -> int:
+    """How tightly a token binds as an operator between two operands; -1 when it is none."""
+    if token.kind == "mark":
+        return _MARKS.get(token.text, -1)
+    if token.kind == "word":
+        return _BETWEEN.get(token.text, -1)
+    return -1
+
+
+def refuse_mixture(before: Sequence[object], operator: Token) -> None:
+    """Raise Unreadable for `||` beside `+` or `-`: few would guess that Spark reads them in order."""
+    used = [part for part in before if isinstance(part, Token) and part.is_mark("||", "+", "-")]
+    if used and (used[0].text == "||") != (operator.text == "||"):
+        raise Unreadable(
+            f"`{operator.text}` stands beside `{used[0].text}`",
+            operator.span,
+            "put one of the two into parentheses",
+        )
+
+
+def ends_early(low: Sequence[Token], high: Sequence[Token]) -> bool:
+    """Whether a window from one bound to the other would end before it begins."""
+    return _distance(low, -inf) > _distance(high, inf)
+
+
+def _distance(bound: Sequence[Token], open_end: float) -> float:
+    """How many rows a bound lies behind the current one."""
+    last = bound[-1].text
+    if last in ("unbounded", "current"):
+        return open_end if last == "unbounded" else 0
+    return float(last) * (-1 if len(bound) > 1 else 1)
