@@ -27,7 +27,7 @@ def precedence(token: Token) -> int:
 
 
 def refuse_mixture(before: Sequence[object], operator: Token) -> None:
-    """Raise Unreadable for `||` beside `+` or `-`: few would guess that Spark reads them in order."""
+    """Raise Unreadable for `||` beside `+` or `-`: few would guess what Spark makes of it."""
     used = [part for part in before if isinstance(part, Token) and part.is_mark("||", "+", "-")]
     if used and (used[0].text == "||") != (operator.text == "||"):
         raise Unreadable(
