@@ -4,6 +4,7 @@ import re
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from rocky.language.binder.logic.normal_form import normal_hash
 from rocky.language.binder.query import bind_text
@@ -11,6 +12,7 @@ from rocky.language.datatypes.text import parse_schema
 from rocky.language.dsl.layout import lay_out
 from rocky.language.dsl.lowering import lower_text
 from rocky.language.dsl.mapped_text import MappedText
+from rocky.language.dsl.tokens import WORDS, Problem
 from rocky.language.syntax.parser import SyntaxProblem
 from rocky.language.syntax.tidy_sql import tidy_sql
 from rocky.language.tables import tables_by_name
@@ -62,6 +64,41 @@ def test_every_piece_of_the_sql_leads_into_the_text(text: str) -> None:
             made = lowered.text[piece.start : piece.end]
             assert made == text[piece.written.start : piece.written.end]
     assert at == len(lowered.text)
+
+
+WORDLIKE = st.sampled_from(
+    (*sorted(WORDS), "a", "b.c", "1", "'x'", "(", ")", "{", "}", "[", "]", ",", ":", ".", "..", "=", "==", "!=", "=>",
+     "->", "|", "||", "-", "*", "@x", "@2025-01-01", "_", "--c\n", "`q`", "filter", "rows", "desc", "nulls", "count(", "cast(")
+)  # fmt: skip
+
+
+@given(st.one_of(st.text(max_size=40), st.lists(WORDLIKE, max_size=12).map(" ".join)))
+@settings(max_examples=300, deadline=None)
+def test_any_text_is_a_pipeline_or_a_problem_in_it(text: str) -> None:
+    check_any(text)
+    check_any(f"from t {text}")
+
+
+@given(pipelines(), st.data())
+@settings(max_examples=100, suppress_health_check=list(HealthCheck), deadline=None)
+def test_a_pipeline_without_a_part_of_it_is_one_or_a_problem(
+    text: str, data: st.DataObject
+) -> None:
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, min(start + 20, len(text))))
+
+    check_any(text[:start] + text[end:])
+
+
+def check_any(text: str) -> None:
+    lowered = lower_text(text)
+    if isinstance(lowered, Problem):
+        assert 0 <= lowered.span.start <= lowered.span.end <= len(text)
+        assert isinstance(lay_out(text), str | Problem)
+    else:
+        laid_out = lay_out(text)
+        assert isinstance(laid_out, str)
+        assert lowered.text == sql_of(laid_out)
 
 
 def hash_of(sql: str) -> bytes | None:
