@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -369,9 +370,13 @@ def test_a_model_that_reads_the_history_of_another_runs_before_it_when_both_need
             MODEL: "SELECT id FROM c.histories.orders",
         },
     )
-    first = run(workspace_of(lake), RunRequest())
+    told: list[str] = []
+    first = run(replace(workspace_of(lake), warn=told.append), RunRequest())
     again = run(workspace_of(lake), RunRequest())
 
+    assert ["pipelines read from each other: `history`, `silver`"] == [
+        each.partition(";")[0] for each in told
+    ]
     assert [("bronze", 0), ("silver", 2), ("history", 0)] == endings(first)
     assert [("bronze", 0), ("silver", 0), ("history", 0)] == endings(again)
 

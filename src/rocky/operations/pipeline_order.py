@@ -57,6 +57,12 @@ def reach_needs(needs: Needs, start: str | None) -> set[str | None]:
     return reached
 
 
+def find_mutual(needs: Needs) -> list[str | None]:
+    """The pipelines that read from each other, by way of others too; those by name first."""
+    found = [name for name in needs if name in reach_needs(needs, name)]
+    return sorted(found, key=lambda name: (name is None, name or ""))
+
+
 def _owners(project: Project) -> dict[str, str | None]:
     """Which pipeline writes which table, by the table's key."""
     models = project.models.values()

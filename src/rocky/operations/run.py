@@ -15,7 +15,7 @@ from rocky.compiler.passes import compile_project
 from rocky.errors import PromotionUnfinished, RockyError, RunSkipped, describe_failure
 from rocky.operations.digest import Digest, Digested, counts
 from rocky.operations.findings import Finding, refuse_errors
-from rocky.operations.pipeline_order import Needs, needed_first, needs_of
+from rocky.operations.pipeline_order import Needs, find_mutual, needed_first, needs_of
 from rocky.operations.pipeline_report import PipelineRun, report_pipeline
 from rocky.operations.pipeline_tables import see_pipelines
 from rocky.operations.pipelines import (
@@ -199,6 +199,13 @@ def run_compiled(
     if len(names) == 1:
         return RunReport(invocation.run(names[0]))
     refuse_errors(compilation, config_findings(compilation))
+    mutual = find_mutual(invocation.needs)
+    if mutual:
+        listed = ", ".join(f"`{each or LONE_MODELS}`" for each in mutual)
+        workspace.warn(
+            f"pipelines read from each other: {listed}; what comes first reads what the last run"
+            " left; give models that read such tables a pipeline of their own"
+        )
     endings: dict[str | None, PipelineEnding] = {}
     for name in names:
         invocation = invocation.look_again(name, endings)
