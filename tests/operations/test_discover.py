@@ -46,7 +46,7 @@ def started(monkeypatch) -> list[str]:
     starts: list[str] = []
 
     @contextmanager
-    def open_memory(adapter, root, spark=None) -> Iterator[MemoryEngine]:
+    def open_memory(adapter, root, spark=None, functions=None) -> Iterator[MemoryEngine]:
         starts.append("started")
         yield MemoryEngine(root)
 

@@ -48,7 +48,7 @@ def lake(tmp_path: Path, monkeypatch) -> LakeProject:
     """A lake of one table that is copied, a model beside it, and no second pipeline."""
 
     @contextmanager
-    def open_memory(adapter, root, spark=None) -> Iterator[MemoryEngine]:
+    def open_memory(adapter, root, spark=None, functions=None) -> Iterator[MemoryEngine]:
         yield MemoryEngine(root)
 
     monkeypatch.setattr(spark, "open_project_engine", open_memory)

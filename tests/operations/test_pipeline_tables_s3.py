@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.server]
 @pytest.fixture
 def lake(tmp_path, monkeypatch, options) -> LakeProject:
     @contextmanager
-    def open_memory(adapter, root, spark=None) -> Iterator[MemoryEngine]:
+    def open_memory(adapter, root, spark=None, functions=None) -> Iterator[MemoryEngine]:
         yield MemoryEngine(root)
 
     monkeypatch.setattr(spark, "open_project_engine", open_memory)

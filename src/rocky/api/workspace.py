@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from rocky.operations.hooks import HooksReport, HookTestReport
     from rocky.operations.imports import UpdateImportsReport
     from rocky.operations.lineage_report import ColumnLineage, ModelLineage, ProjectLineage
-    from rocky.operations.list import Kind, Listed
+    from rocky.operations.list import Kind
+    from rocky.operations.list_report import Listed
     from rocky.operations.plan import PlanReport
     from rocky.operations.publish import PublishReport
     from rocky.operations.run import RunReport

@@ -10,16 +10,14 @@ from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.render.listing import ListingRow, render_listing
 from rocky.cli.render.tables import describe_dropped, terminal_width
 from rocky.diagnostics.render import counted
-from rocky.operations.list import (
-    Kind,
+from rocky.operations.list import Kind, ListRequest, list_project
+from rocky.operations.list_report import (
     Listed,
     ListedFunction,
     ListedModel,
     ListedPipeline,
     ListedSeed,
     ListedSource,
-    ListRequest,
-    list_project,
 )
 from rocky.project.configuration.labels import format_tags
 
