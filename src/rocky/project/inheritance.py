@@ -1,26 +1,45 @@
-"""Inheritance: what a model takes from its folder, its pipeline and its project.
+"""Inheritance: what a model takes from its group, its folder, its pipeline and its project.
 
-Settings of its own win over all of them.
+Settings of its own win over those of its group, these over those of its folder.
 """
 
-from dataclasses import dataclass
-from typing import Any, Final
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
 
 from blake3 import blake3
 
+from rocky.diagnostics.suggestion import suggestion
 from rocky.project.configuration.config import ModelPattern
 from rocky.project.configuration.model import FolderDefaults, ModelSettings
-from rocky.project.configuration.named_tests import (
-    NO_SHARED_TESTS,
-    SharedTests,
-    with_named_tests,
-)
+from rocky.project.configuration.named_tests import NO_TESTS, with_named_tests
 from rocky.project.configuration.strategies import FullRefresh
-from rocky.project.toml.documents import Problems
+from rocky.project.toml.documents import Problem, Problems
 from rocky.project.toml.records import read_record
 
 _FULL_REFRESH: Final = FullRefresh()
 _NO_SETTINGS: Final = ModelSettings()
+
+
+class SharedSettings(NamedTuple):
+    """What models of all folders may share: named tests, groups, and the file that has them."""
+
+    path: str
+    tests: Mapping[str, Mapping[str, Any]] = NO_TESTS
+    groups: Mapping[str, FolderDefaults] = {}
+
+    @property
+    def digest(self) -> bytes:
+        """A digest of what they say; empty when there are none."""
+        if not self.tests and not self.groups:
+            return b""
+        # A value may be a date, which JSON does not have.
+        said = json.dumps([self.tests, self.groups], default=str, sort_keys=True)
+        return blake3(said.encode("utf-8", "surrogatepass")).digest()
+
+
+NOTHING_SHARED: Final = SharedSettings("rocky.toml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +55,7 @@ class Inherited:
     catalog: str
     schema: str
     digest: bytes
-    tests: SharedTests = NO_SHARED_TESTS
+    shared: SharedSettings = NOTHING_SHARED
 
 
 def inherit(
@@ -44,7 +63,7 @@ def inherit(
     pattern: ModelPattern,
     defaults: FolderDefaults,
     digest: bytes,
-    tests: SharedTests = NO_SHARED_TESTS,
+    shared: SharedSettings = NOTHING_SHARED,
 ) -> Inherited:
     """The start of the models a pattern has in a folder with these defaults."""
     catalog = defaults.target.catalog or pattern.catalog
@@ -59,18 +78,43 @@ def inherit(
     )
     owner = f"owner {pattern.owner}\0" if pattern.owner else ""
     own = f"{pattern.pipeline}\0{catalog}\0{schema}\0{owner}".encode()
-    digest = blake3(own + digest + tests.digest).digest()
-    return Inherited(root, pattern.pipeline, settings, catalog, schema, digest, tests)
+    digest = blake3(own + digest + shared.digest).digest()
+    return Inherited(root, pattern.pipeline, settings, catalog, schema, digest, shared)
+
+
+def in_group(name: Any, base: Inherited) -> Inherited:
+    """What a model of a group starts from; the same when there is no such group."""
+    group = base.shared.groups.get(name) if isinstance(name, str) else None
+    if group is None:
+        return base
+    before = base.settings
+    settings = before._replace(
+        strategy=group.strategy or before.strategy,
+        owner=group.owner or before.owner,
+        intent=group.intent or before.intent,
+        tags={**before.tags, **group.tags},
+        meta={**before.meta, **group.meta},
+        lints={**before.lints, **group.lints},
+    )
+    catalog, schema = group.target.catalog or base.catalog, group.target.schema or base.schema
+    return replace(base, settings=settings, catalog=catalog, schema=schema)
+
+
+def _unknown_group(name: str, known: Iterable[str]) -> Problem:
+    hint = suggestion(name, known) or f"declare it in `rocky.toml`: `[group.{name}]`"
+    return Problem(("group",), f"there is no group `{name}`", hint)
 
 
 def resolve_settings(data: dict[str, Any], base: Inherited, problems: Problems) -> ModelSettings:
     """A model's own settings over those it inherits."""
     tests = data.get("tests")
     if isinstance(tests, list) and any(isinstance(each, dict) and "use" in each for each in tests):
-        begun = with_named_tests(tests, base.tests.tests, ("tests",), problems)
+        begun = with_named_tests(tests, base.shared.tests, ("tests",), problems)
         data = {**data, "tests": begun}
     own = read_record(ModelSettings, data, (), problems) or _NO_SETTINGS
-    inherited = base.settings
+    if own.group is not None and own.group not in base.shared.groups:
+        problems.append(_unknown_group(own.group, base.shared.groups))
+    inherited = in_group(own.group, base).settings
     changes: dict[str, Any] = {}
     if own.strategy is None:
         changes["strategy"] = inherited.strategy

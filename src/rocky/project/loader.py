@@ -35,12 +35,11 @@ from rocky.project.configuration.config import (
     read_config,
 )
 from rocky.project.configuration.model import NO_DEFAULTS, FolderDefaults, merge_defaults
-from rocky.project.configuration.named_tests import SharedTests
 from rocky.project.contracts import load_contracts
 from rocky.project.files import Folder, Report, child_path, read_text, scan_folders
 from rocky.project.functions import load_functions
 from rocky.project.imports import add_imported, check_imports_block, load_imports
-from rocky.project.inheritance import Inherited, inherit
+from rocky.project.inheritance import Inherited, SharedSettings, inherit
 from rocky.project.macros import is_macro_folder, load_macros
 from rocky.project.model_files import LoadContext, load_model
 from rocky.project.models import ModelFile
@@ -132,7 +131,7 @@ class FolderLoader:
             base = bases.get(pattern)
             if base is None:
                 base = bases[pattern] = inherit(
-                    self.loading.root, pattern, *inherited, self.loading.tests
+                    self.loading.root, pattern, *inherited, self.loading.shared
                 )
                 self.found.matched.add(pattern)
             own = sidecars.get(stem)
@@ -234,7 +233,7 @@ def load_project(
         variables=variables,
         used=macros.variables,
         macros=macros,
-        tests=SharedTests(config_path, settings.test),
+        shared=SharedSettings(config_path, settings.test, settings.group),
     )
     found = _load_models(loading, settings, remember=remember)
     macros.save()

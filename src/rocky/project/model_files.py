@@ -19,10 +19,14 @@ from rocky.language.dsl.mapped_text import MappedText
 from rocky.language.macros.calls import has_calls
 from rocky.language.macros.expansion import Expansion
 from rocky.project.configuration.model import ModelSettings
-from rocky.project.configuration.named_tests import NO_SHARED_TESTS, SharedTests
 from rocky.project.configuration.strategies import Snapshot
 from rocky.project.files import Stamp, read_text
-from rocky.project.inheritance import Inherited, resolve_settings
+from rocky.project.inheritance import (
+    NOTHING_SHARED,
+    Inherited,
+    SharedSettings,
+    resolve_settings,
+)
 from rocky.project.macros import Macros, diagnose_fault, fault_span
 from rocky.project.model_text import (
     FrontMatter,
@@ -45,7 +49,7 @@ class LoadContext:
     """A load in progress: where from, and what was found so far.
 
     `variables` are the values of `@var(name)`, `used` the names that models ask for; `macros` and
-    `tests` are the project's.
+    `shared` are the project's.
     """
 
     root: str
@@ -55,7 +59,7 @@ class LoadContext:
     variables: Mapping[str, str] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
     macros: Macros = field(default_factory=Macros)
-    tests: SharedTests = NO_SHARED_TESTS
+    shared: SharedSettings = NOTHING_SHARED
 
     def report(self, diagnostic: Diagnostic) -> None:
         self.diagnostics.append(diagnostic)

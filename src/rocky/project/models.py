@@ -23,10 +23,9 @@ from rocky.project.configuration.model import (
     ModelSettings,
     TargetSetting,
 )
-from rocky.project.configuration.named_tests import SharedTests
 from rocky.project.configuration.strategies import Strategy
 from rocky.project.files import Stamp, read_unchanged
-from rocky.project.inheritance import Inherited, resolve_settings
+from rocky.project.inheritance import Inherited, SharedSettings, in_group, resolve_settings
 from rocky.project.model_text import find_front_matter
 from rocky.project.toml.parser import locate_keys
 from rocky.project.toml.variables import Keys
@@ -175,6 +174,7 @@ class ModelFile:
         hashes: tuple[bytes, bytes],
     ) -> "ModelFile":
         """A model whose files were just read."""
+        inherited = in_group(settings.group, inherited)
         model = cls(settings.name or stem_of(path), path, inherited, settings.target, hashes)
         model.depends_on = settings.depends_on
         model.marked = is_marked(text)
@@ -194,6 +194,7 @@ class ModelFile:
             model = cls(stem_of(path), path, inherited, _NO_TARGET, hashes)
             model._settings = inherited.settings
         else:
+            inherited = in_group(data.get("group"), inherited)
             target = TargetSetting(**data["target"]) if "target" in data else _NO_TARGET
             model = cls(data.get("name") or stem_of(path), path, inherited, target, hashes)
             model.depends_on = tuple(data.get("depends_on", ()))
@@ -258,9 +259,9 @@ class ModelFile:
         return bool((self._data or {}).get("test"))
 
     @property
-    def shared_tests(self) -> SharedTests:
-        """The named tests that its own may begin from."""
-        return self._inherited.tests
+    def shared(self) -> SharedSettings:
+        """The named tests that its own may begin from, and the file that has them."""
+        return self._inherited.shared
 
     @property
     def settings_path(self) -> str | None:

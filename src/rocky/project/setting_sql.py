@@ -156,7 +156,7 @@ def place_setting(
         return place
     # The test has its SQL from a named one: both places are told.
     used = setting_place(model, texts, (*keys[:2], "use"))[1]
-    shared = texts[model.shared_tests.path]
+    shared = texts[model.shared.path]
     found = locate_keys(shared.text).get(("test", name, key))
     if found is None:
         return place._replace(value=used)

@@ -27,7 +27,14 @@ from rocky.project.configuration.blocks import (
     adapter_key,
 )
 from rocky.project.configuration.hooks import NO_HOOKS, Hooks
-from rocky.project.configuration.model import NO_FRESHNESS, NO_LEVELS, Budget, LintLevels, Store
+from rocky.project.configuration.model import (
+    NO_FRESHNESS,
+    NO_LEVELS,
+    Budget,
+    FolderDefaults,
+    LintLevels,
+    Store,
+)
 from rocky.project.configuration.named_tests import NO_TESTS, NamedTests, with_named_tests
 from rocky.project.configuration.paths import escapes_project
 from rocky.project.configuration.pipeline_rules import (
@@ -93,6 +100,7 @@ class Config(NamedTuple):
     publish: Publish = Publish()
     hook: Hooks = NO_HOOKS
     test: NamedTests = NO_TESTS
+    group: Mapping[str, FolderDefaults] = {}
 
 
 DEFAULT_CONFIG: Final = Config()

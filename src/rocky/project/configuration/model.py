@@ -331,11 +331,12 @@ class ModelSettings(NamedTuple):
     inputs: Mapping[str, str] = {}
     output: tuple[Any, ...] = ()
     surrogate_key: tuple[SurrogateKey, ...] = ()
+    group: str | None = None
 
 
 @refuses(freshness=NO_FRESHNESS)
 class FolderDefaults(NamedTuple):
-    """What a `_defaults.toml` can say for its folder and those below it."""
+    """Defaults: a `_defaults.toml` has them for its folder and below, a group for its models."""
 
     target: FolderTarget = FolderTarget()
     strategy: StrategySetting | None = None

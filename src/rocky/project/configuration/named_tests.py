@@ -3,11 +3,8 @@
 A test that says `use = "NAME"` has all that the named one says and its own keys besides, which win.
 """
 
-import json
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, NamedTuple
-
-from blake3 import blake3
+from typing import Annotated, Any, Final
 
 from rocky.diagnostics.suggestion import suggestion
 from rocky.project.configuration.model import AssertionRecord
@@ -38,23 +35,6 @@ def _read_tests(value: Any, at: Keys, problems: Problems) -> Any:
     return found
 
 
-class SharedTests(NamedTuple):
-    """The named tests of a project, and the settings file that has them."""
-
-    path: str
-    tests: Mapping[str, Mapping[str, Any]]
-
-    @property
-    def digest(self) -> bytes:
-        """A digest of what they say; empty when there are none."""
-        if not self.tests:
-            return b""
-        # A value may be a date, which JSON does not have.
-        said = json.dumps(self.tests, default=str, sort_keys=True)
-        return blake3(said.encode("utf-8", "surrogatepass")).digest()
-
-
-NO_SHARED_TESTS: Final = SharedTests("rocky.toml", NO_TESTS)
 NamedTests = Annotated[Mapping[str, Mapping[str, Any]], ReadBy(_read_tests)]
 
 
