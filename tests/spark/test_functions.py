@@ -647,3 +647,41 @@ expression = "plus_one(cast(id AS INT)) > 1"
     branch.workspace.run("values")
     assert "21" == str(branch.workspace.show("values").rows[0]["three"])
     assert "3" == shown(shop, spark, "values")[0][3]
+
+
+def test_functions_that_spark_has_and_models_call_are_discovered_and_declared(tmp_path, spark):
+    mine = spark.newSession()
+    mine.sql(
+        "CREATE TEMPORARY FUNCTION taxed(a DECIMAL(12,2), r DOUBLE DEFAULT 0.19) RETURN a * (1 + r)"
+    )
+    mine.sql(
+        "CREATE TEMPORARY FUNCTION both(x INT) RETURNS TABLE (a INT, b STRING) RETURN SELECT x, 'b'"
+    )
+    mine.udf.register("coded", lambda x: x, "string")
+    root = write_files(
+        tmp_path,
+        {
+            "models/a.sql": "SELECT taxed(10) AS x, coded('a') AS y",
+            "models/b.sql": "SELECT a, b FROM both(1)",
+            "models/c.sql": "SELECT no_such_function(1) AS x",
+        },
+    )
+    (root / "rocky.toml").write_text((root / "rocky.toml").read_text() + UNKNOWN)
+
+    found = rocky.open(root, spark=mine).discover(write=True)
+
+    assert [
+        ("both", "undeclared", "both(x int) -> table(a int, b string)"),
+        ("coded", "untold", None),
+        ("taxed", "undeclared", "taxed(a decimal(12,2), r double = ...) -> double"),
+    ] == [(each.name, each.status, each.signature) for each in found.functions]
+    assert ("functions/catalogue.toml",) == found.written
+    models = rocky.compile_project(rocky.load_project(root, env={})).models
+    assert ["double", "unknown"] == [str(each.type) for each in models["a"].columns]
+    assert ["int", "string"] == [str(each.type) for each in models["b"].columns]
+    again = rocky.open(root, spark=mine).discover()
+    assert ["coded"] == [each.name for each in again.functions]
+    assert {} == errors_of(build(root, mine, "a", "b"))
+
+
+UNKNOWN = '\n[compile]\nundeclared = "unknown"\n'

@@ -40,6 +40,20 @@ def function_lookup(parts: tuple[str, ...]) -> tuple[str, ...]:
     return ("", *parts)
 
 
+def undeclared_functions(models: CompiledModels) -> list[tuple[str, ...]]:
+    """The functions that models call and nobody declares, by the lower-case parts of their names.
+
+    Names that are misspelt are among them.
+    """
+    found = {
+        parts[1:]
+        for key in models
+        for parts, face in models.record(key).lookups
+        if len(parts) > 1 and parts[0] == "" and face in (NO_FACE, _UNDECLARED)
+    }
+    return sorted(found)
+
+
 class Names:
     """The index of everything a query of the project may read."""
 

@@ -15,8 +15,15 @@ from typing import Final, Literal
 from rocky.errors import InternalError, InvalidRequest, RockyError, SourceUnreadable
 from rocky.language.datatypes.text import format_type
 from rocky.language.datatypes.types import UNKNOWN, StructField
+from rocky.language.declared_functions import DeclaredFunction
 from rocky.language.names import split_name
 from rocky.operations.digest import Digested
+from rocky.operations.function_discovery import (
+    DiscoveredFunction,
+    describe_found,
+    find_functions,
+    write_functions,
+)
 from rocky.operations.live_columns import Asked, LiveColumns, open_live
 from rocky.operations.source_choice import ChosenSource, DiscoveryScope, choose_sources
 from rocky.operations.workspace import Workspace, compile_workspace
@@ -64,6 +71,11 @@ class DiscoverRequest(Request):
     schemas: tuple[str, ...] = ()
     cache: bool = False
 
+    @property
+    def is_of_everything(self) -> bool:
+        """Whether nothing was chosen: then functions that nobody declares are looked at too."""
+        return not (self.names or self.pipeline or self.schemas or self.cache)
+
 
 @dataclass(frozen=True, slots=True)
 class DiscoveredColumn:
@@ -103,11 +115,15 @@ class DiscoveredSource:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DiscoverReport(Digested):
-    """Every source that was looked at, and the files that were written; `cached` are schemas."""
+    """Every source that was looked at, and the files that were written; `cached` are schemas.
+
+    `functions` are those that models call, nobody declares and Spark has.
+    """
 
     sources: tuple[DiscoveredSource, ...]
     written: tuple[str, ...]
     cached: tuple[str, ...] = ()
+    functions: tuple[DiscoveredFunction, ...] = ()
 
     @property
     def has_errors(self) -> bool:
@@ -172,6 +188,7 @@ def discover(
     project = compilation.project
     adapter = main_adapter(project, request.adapter)[1]
     found: list[_Found] = []
+    functions: list[DeclaredFunction] = []
     with placed_settings(project, adapter), open_live(workspace, project, adapter) as live:
         scope = DiscoveryScope(request.pipeline, request.names, request.schemas, request.cache)
         chosen = choose_sources(compilation, live, scope)
@@ -180,9 +197,19 @@ def discover(
             if looked_at is not None:
                 found.append(looked_at)
                 looked(number, len(chosen), _describe(looked_at))
-    written = _write(project, [each for each in found if each.differs]) if request.write else ()
+        if request.is_of_everything:
+            functions = find_functions(compilation, live)
+    written: list[str] = []
+    if request.write:
+        written += _write(project, [each for each in found if each.differs])
+        written += write_functions(project, functions)
     cached = _cache(project, found) if request.cache else ()
-    return DiscoverReport(tuple(_describe(each) for each in found), tuple(written), cached)
+    return DiscoverReport(
+        tuple(_describe(each) for each in found),
+        tuple(written),
+        cached,
+        tuple(map(describe_found, functions)),
+    )
 
 
 def _look(live: LiveColumns, chosen: ChosenSource) -> _Found | None:

@@ -15,6 +15,7 @@ from rocky.operations.discover import (
     DiscoverRequest,
     discover,
 )
+from rocky.operations.function_discovery import DiscoveredFunction
 from rocky.project.schema_cache import SCHEMAS_FOLDER
 
 REPORTS: Final = {"discover": DiscoverReport}
@@ -36,7 +37,7 @@ _HEADS: Final = {
     ),
 )
 @click.argument("names", nargs=-1, metavar="[SOURCE]...")
-@click.option("--write", is_flag=True, help="Bring `sources/*.toml` up to date.")
+@click.option("--write", is_flag=True, help="Bring `sources/*.toml` up to date; declare functions.")
 @click.option("--cache", is_flag=True, help="Keep what nobody declares in `.rocky/schemas`.")
 @click.option("--pipeline", metavar="NAME", help="What one pipeline reads.")
 @click.option("--schema", multiple=True, metavar="GLOB", help="Only sources of these schemas.")
@@ -55,7 +56,8 @@ def command(
 
     Parquet files and Delta tables tell them; Spark is asked for the rest. Prints how they differ
     from `sources/*.toml`; nothing is changed without `--write`. With `--cache` what nobody declares
-    is kept for compiles. Exits 1 when a source could not be read.
+    is kept for compiles. Unless something is chosen, functions that models call, nobody declares
+    and Spark has are looked at too. Exits 1 when a source could not be read.
     """
 
     def looked(number: int, of: int, source: DiscoveredSource) -> None:
@@ -74,6 +76,8 @@ def command(
             write_line(f"error: {source.error}")
         elif source.status != "same":
             write_line(render_source(source))
+    for function in report.functions:
+        write_line(render_function(function))
     if any(each.status == "untyped" and each.guessed for each in report.sources):
         write_line(
             "note: a CSV or JSON has no types of its own: look at what was guessed from its values,"
@@ -92,6 +96,16 @@ def render_source(source: DiscoveredSource) -> str:
     return "\n".join([head, *(f"  {_change(each)}" for each in source.changes)])
 
 
+def render_function(function: DiscoveredFunction) -> str:
+    """A function that nobody declares: what it takes and gives, if Spark says so."""
+    if function.signature is None:
+        return (
+            f"{function.name}: Spark has this function and does not say what it takes and gives;"
+            " declare it under functions/"
+        )
+    return f"{function.name} ({function.file}): not declared\n  + {function.signature}"
+
+
 def _change(each: ColumnChange) -> str:
     if each.declared is None:
         return f"+ {each.column} {each.found}"
@@ -101,10 +115,13 @@ def _change(each: ColumnChange) -> str:
 
 
 def _summary(report: DiscoverReport, *, written: bool, cached: bool) -> str:
-    if not report.sources:
+    if not report.sources and not report.functions:
         return "no sources: the models read nothing that the project does not make"
     looked = counted(len(report.sources), "source")
     differ = sum(bool(each.changes) for each in report.sources)
+    if report.functions:
+        looked = f"{looked} and {counted(len(report.functions), 'function')}"
+        differ += sum(each.status == "undeclared" for each in report.functions)
     if cached:
         kept = counted(len(report.cached), "schema")
         return f"{looked} looked at, {kept} kept in `{SCHEMAS_FOLDER}`"

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from rocky.diagnostics import Diagnostic
 from rocky.language.datatypes.types import StructField
+from rocky.language.declared_functions import DeclaredFunction
 from rocky.project.seeds import SeedTable
 from rocky.project.sources import SourceTable
 from rocky.spark.interface import Failure, Layout, Metrics
@@ -155,6 +156,9 @@ class Engine(Protocol):
 
     def describe(self, source: SourceTable) -> tuple[StructField, ...]:
         """The columns a source has now, whatever is declared. Raises SourceUnreadable."""
+
+    def describe_function(self, parts: Sequence[str]) -> DeclaredFunction | None:
+        """A function that the session has; not `usable` where it does not say what it takes."""
 
     def frame(self, sql: str) -> Frame:
         """Analyse a query over bound views."""

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from rocky.errors import InternalError, ModelFailed, SourceUnreadable, SparkUnavailable
 from rocky.language.datatypes.types import StructField
+from rocky.language.declared_functions import DeclaredFunction
 from rocky.project.configuration.blocks import Adapter
 from rocky.project.functions import ProjectFunction
 from rocky.project.seeds import SeedTable
@@ -32,6 +33,7 @@ from rocky.run.engine.sources import NeedsDeltaConnector, find_delta_source
 from rocky.spark.connection import Connection, active_session, adopt_session, function_mode
 from rocky.spark.failures import SPARK_ERRORS
 from rocky.spark.frame import fields_of, take_rows, take_table
+from rocky.spark.function_descriptions import describe_function
 from rocky.spark.functions import NO_FUNCTIONS, SessionFunctions
 from rocky.spark.interface import WRITER, Failure, Layout
 from rocky.spark.jobs import jobs_of, map_on_executors
@@ -239,6 +241,9 @@ class SparkEngine:
                 return describe_source(self._session, source, self.views.root)
             return found.snapshot.schema
         return describe_source(self._session, source, self.views.root)
+
+    def describe_function(self, parts: Sequence[str]) -> DeclaredFunction | None:
+        return describe_function(self._session, parts)
 
     def frame(self, sql: str) -> Frame:
         refuse_substitution(self._session, sql)
