@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import zipfile
 from pathlib import Path
 
 import pyspark
@@ -15,6 +16,7 @@ from rocky.spark.analyser import analyse_project
 from rocky.spark.frame import fields_of
 from rocky.spark.functions import SessionFunctions
 from tests.spark.projects import build, errors_of, write_files
+from tests.spark.servers import ConnectServer
 
 pytestmark = pytest.mark.spark
 
@@ -685,3 +687,49 @@ def test_functions_that_spark_has_and_models_call_are_discovered_and_declared(tm
 
 
 UNKNOWN = '\n[compile]\nundeclared = "unknown"\n'
+
+
+def test_a_jar_that_a_running_spark_cannot_load_anew_fails_its_model(shop, spark):
+    assert {} == errors_of(build(shop, spark, "values"))
+    with zipfile.ZipFile(shop / "lib/tax.jar", "a") as jar:
+        jar.writestr("tax/more.txt", "another jar")
+
+    errors = errors_of(build(shop, spark, "values"))
+
+    assert "is another than when this Spark loaded `tax.Twice`" in errors["values"]
+
+
+def test_verifying_with_spark_runs_no_code_of_a_function(tmp_path, spark):
+    root = write_files(
+        tmp_path,
+        {
+            "functions/code.toml": PICKY.replace("nullable = false\n", ""),
+            "functions/picky.py": f"open({str(tmp_path / 'ran')!r}, 'w')\n\n\ndef picky(x):\n    return x\n",
+            "models/a.sql": "SELECT picky(1) AS x",
+        },
+    )
+
+    compilation = rocky.compile_project(rocky.load_project(root, env={}))
+
+    assert analyse_project(compilation, session=spark).agrees
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.server
+def test_functions_of_every_kind_are_made_through_spark_connect(
+    shop, tmp_path_factory, monkeypatch
+):
+    for name in ("grpc_proxy", "https_proxy", "http_proxy", "HTTPS_PROXY", "HTTP_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    server = ConnectServer(tmp_path_factory.mktemp("server"))
+    try:
+        config = (shop / "rocky.toml").read_text()
+        remote = f'type = "spark"\nremote = "{server.address}"'
+        (shop / "rocky.toml").write_text(config.replace('type = "spark"', remote, 1))
+
+        assert {} == errors_of(build(shop, None))
+        (row, _) = shown(shop, None, "values")
+        assert ("1", "8.40", "8.33", "3", "ann-lee", "2", "1", "2") == row
+    finally:
+        server.kill()

@@ -44,7 +44,8 @@ class ProjectFunction:
     """A declared function and where its code is.
 
     `body_start` is the offset of the body in its file, None where the file writes it otherwise.
-    `code` is the file of a Python module, relative to the project.
+    `code` is the file of a Python module, relative to the project; `code_digest` is of the code
+    alone, in Python or in a jar.
     """
 
     signature: DeclaredFunction
@@ -144,7 +145,8 @@ def _from_block(root: str, block: FunctionBlock, report: Report) -> ProjectFunct
             message = f"the jar `{block.jar}` cannot be read: {failure.strerror}"
             problem = Problem((*block.at, "jar"), message, "paths begin at the project's folder")
         else:
-            return replace(function, signature=replace(signature, digest=digest))
+            told = replace(signature, digest=digest)
+            return replace(function, signature=told, code_digest=digest)
     if problem is not None:
         report(document.diagnose(problem))
         return replace(function, signature=replace(signature, usable=False))

@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
+from blake3 import blake3
 from pyspark.sql import types as s
 from pyspark.sql.functions import arrow_udf, arrow_udtf, pandas_udf, udf, udtf
 from pyspark.util import PythonEvalType
@@ -20,6 +21,7 @@ from rocky.language.datatypes.text import field_to_json, format_type
 from rocky.language.datatypes.types import DataType, StructField
 from rocky.language.names import quote_name, quote_text
 from rocky.project.functions import ProjectFunction
+from rocky.spark.connection import is_classic
 from rocky.spark.failures import SPARK_ERRORS, classify_failure
 from rocky.spark.function_modules import code_of
 from rocky.spark.settings import refuse_substitution
@@ -118,14 +120,46 @@ def make_function(session: Any, root: Path, function: ProjectFunction) -> None:
 
 def _make_java(session: Any, root: Path, function: ProjectFunction) -> None:
     if function.jar is not None:
-        jar = str((root / function.jar).absolute())
-        if hasattr(session, "_jsparkSession"):
-            session.sql(f"ADD JAR {quote_text(jar)}")
+        jar = (root / function.jar).absolute()
+        _check_jar(session, jar, function)
+        if is_classic(session):
+            session.sql(f"ADD JAR {quote_text(str(jar))}")
         else:
-            session.addArtifact(jar)
+            session.addArtifact(str(jar))
     returns = function.signature.returns
     assert returns is not None
     session.udf.registerJavaFunction(function.name, function.java_class, spark_type(returns))
+
+
+_LOADED: Final[dict[tuple[str, str], bytes]] = {}
+"""The jars that classes came from, by the application whose JVM has them."""
+
+
+def _check_jar(session: Any, jar: Path, function: ProjectFunction) -> None:
+    """Raise ModelFailed for a jar that is not the one that was compiled, or that Spark will run.
+
+    A JVM goes on with the class that it has loaded, whatever jars come after.
+    """
+    assert function.java_class is not None
+    try:
+        found = blake3().update_mmap(jar).digest()
+    except OSError as error:
+        raise ModelFailed(
+            f"the jar of function `{function.name}` cannot be read: {error}"
+        ) from error
+    if found != function.code_digest:
+        raise ModelFailed(
+            f"the jar of function `{function.name}`, `{function.jar}`, changed after it was"
+            " compiled: run again"
+        )
+    if is_classic(session):
+        application = session.sparkContext.applicationId
+        if _LOADED.setdefault((application, function.java_class), found) != found:
+            raise ModelFailed(
+                f"the jar of function `{function.name}`, `{function.jar}`, is another than when"
+                f" this Spark loaded `{function.java_class}`, and Spark goes on with the class it"
+                " has: start a new one"
+            )
 
 
 def _make_python(session: Any, root: Path, function: ProjectFunction) -> None:
