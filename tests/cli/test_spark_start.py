@@ -83,7 +83,7 @@ def test_other_commands_that_wait_for_spark_say_so_too(rocky, shop):
 
 def test_looking_at_the_sources_of_a_pipeline_says_so_too(rocky, tmp_path, monkeypatch):
     @contextmanager
-    def open_memory(adapter, root, session=None) -> Iterator[MemoryEngine]:
+    def open_memory(adapter, root, session=None, functions=None) -> Iterator[MemoryEngine]:
         yield MemoryEngine(root)
 
     monkeypatch.setattr(spark, "open_project_engine", open_memory)
