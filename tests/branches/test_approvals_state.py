@@ -160,3 +160,13 @@ def test_a_changed_table_is_in_it_by_its_files_and_all_that_readers_see(tmp_path
     assert found["layout"] != hiding["layout"]
     assert {"base_version": 7} == tables(None)["shop.core.orders"]
     assert "base_version" not in tables(changed, None)["shop.core.orders"]
+
+
+def test_a_function_that_no_model_calls_is_approved_too_because_a_check_may(tmp_path):
+    body = "CREATE FUNCTION net(x INT) RETURNS INT RETURN x + {}"
+    one, other = (
+        state_in(tmp_path / str(at), {**FILES, "functions/net.sql": body.format(at)})
+        for at in (1, 2)
+    )
+
+    assert ("function `net`",) == find_changed_parts(one.document, other.document)

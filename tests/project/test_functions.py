@@ -60,6 +60,11 @@ def found(root: Path, toml: str, **files: str) -> list[str]:
             "functions/f.toml:3:8 `phyton` is not one of",
         ),
         ('name = "slug"', 'name = "text.slug"', "functions/f.toml:2:8 a function that is made"),
+        (
+            'name = "slug"',
+            'name = "the slug"',
+            "functions/f.toml:2:8 `the slug` cannot be the name",
+        ),
         ('"functions.text"', '"functions.txt"', "functions/f.toml:4:10 there is no module"),
         ('"functions.text"', '"../text"', "functions/f.toml:4:10 there is no module"),
         (

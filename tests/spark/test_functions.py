@@ -287,6 +287,9 @@ QUERIES = (
     "SELECT CASE WHEN slug('a') = 'a' THEN plus_one(1) END AS x",
 )
 REFUSED = (
+    "SELECT spread(id) FILTER (WHERE id > 1) AS x FROM range(3)",
+    "SELECT plus_one(1) FILTER (WHERE true) AS x",
+    "SELECT slug('a') FILTER (WHERE true) AS x",
     *("SELECT net() AS x", "SELECT net(1, 2, 3) AS x", "SELECT net(foo => 1) AS x"),
     *("SELECT net(10, amount => 3) AS x", "SELECT net(DATE'2020-01-01') AS x"),
     *(

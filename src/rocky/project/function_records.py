@@ -3,6 +3,7 @@
 Which keys there are depends on the kind: one that would have no effect is refused.
 """
 
+import re
 from typing import Any, Final, NamedTuple
 
 from rocky.language.datatypes.parts import holds_kind
@@ -39,6 +40,13 @@ _NEEDED: Final[dict[str, tuple[str, ...]]] = {
     "catalog": (),
 }
 _NAME_PARTS: Final = 3
+_NAME: Final = re.compile(r"[^\W\d]\w*")
+NO_NAME: Final = "`{}` cannot be the name of a function: letters, digits and `_`, no digit first"
+
+
+def is_function_name(name: str) -> bool:
+    """Whether queries can call a name without quotes: it is looked for in their texts."""
+    return _NAME.fullmatch(name) is not None
 
 
 class FunctionRecord(NamedTuple):
@@ -192,7 +200,10 @@ def _wrong_keys(record: FunctionRecord, block: dict[str, Any], at: Keys) -> list
 def _check_name(record: FunctionRecord, at: Keys, problems: Problems) -> None:
     parts = record.name.split(".")
     most = _NAME_PARTS if record.kind == "catalog" else 1
-    if all(parts) and len(parts) <= most:
+    if len(parts) <= most:
+        wrong = next((part for part in parts if not is_function_name(part)), None)
+        if wrong is not None:
+            problems.append(Problem((*at, "name"), NO_NAME.format(written(wrong))))
         return
     message = (
         "the name of a function is `name`, `schema.name` or `catalog.schema.name`"

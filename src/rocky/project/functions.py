@@ -22,7 +22,12 @@ from rocky.language.datatypes.text import TypeSyntaxError, encode_type, parse_ty
 from rocky.language.datatypes.types import DataType, StructField
 from rocky.language.declared_functions import CODE_KINDS, DeclaredFunction, FunctionParameter
 from rocky.project.files import Report, child_path, read_text, scan_folders, show_text
-from rocky.project.function_records import FunctionBlock, read_function_blocks
+from rocky.project.function_records import (
+    NO_NAME,
+    FunctionBlock,
+    is_function_name,
+    read_function_blocks,
+)
 from rocky.project.function_statements import (
     FunctionStatement,
     ParameterText,
@@ -175,6 +180,8 @@ def _from_statement(path: str, text: str, report: Report) -> ProjectFunction:
 
 
 def _check_stem(stem: str, name: Piece) -> None:
+    if not is_function_name(name.text):
+        raise StatementFault(NO_NAME.format(name.text), name.span, "give it another name")
     if name.text.lower() != stem.lower():
         raise StatementFault(
             f"the file declares `{name.text}` and is called `{stem}.sql`",

@@ -21,6 +21,7 @@ from rocky.language.binder.expressions.calls import (
     argument_nodes,
     bind_arguments,
     call_kind,
+    call_parts,
     function_name,
 )
 from rocky.language.binder.expressions.functions import (
@@ -65,10 +66,10 @@ def bind_filtered(node: exp.Filter, scope: Scope, *, windowed: bool) -> Expr:
             "_LEGACY_ERROR_TEMP_1030",
             help=f"use `{name}(CASE WHEN condition THEN value END) OVER (...)`",
         )
-    if call_kind(name) not in ("aggregate", ""):
+    if call_kind(name) not in ("aggregate", "") or _takes_no_filter(inner, scope):
         return scope.binding.error(
             Code.INVALID_AGGREGATION,
-            f"`{name}` is not an aggregate function, so it takes no FILTER",
+            f"`{name}` is not an aggregate function of Spark's, so it takes no FILTER",
             node,
             _UNSUPPORTED_SYNTAX,
         )
@@ -82,6 +83,14 @@ def bind_filtered(node: exp.Filter, scope: Scope, *, windowed: bool) -> Expr:
         merge_sources((value, condition), AGGREGATE),
         value.flags | condition.flags,
     )
+
+
+def _takes_no_filter(call: Any, scope: Scope) -> bool:
+    """Whether a call is of a declared function that is no aggregate, or one in Python."""
+    if call.__class__ is not exp.Anonymous or call_kind(function_name(call).lower()):
+        return False
+    found = scope.binding.tables.function(call_parts(call))
+    return found is not None and found.usable and (found.kind != "catalog" or found.gives_rows)
 
 
 def _filter_problem(condition: Expr) -> tuple[str, str] | None:
