@@ -287,3 +287,34 @@ def test_tables_of_other_projects_come_with_what_those_say_of_them(rocky, write)
         {"layer": "mart", "nightly": "true", "pii": "true"},
         {"order_id": "the order", "amount": "net of VAT"},
     ) == tuple(found[key] for key in ("description", "tags", "column_descriptions"))
+
+
+def test_functions_are_listed_with_what_they_take_and_who_calls_them(rocky, write):
+    write(
+        {
+            **FILES,
+            "functions/net.sql": (
+                "CREATE FUNCTION net(amount DECIMAL(12,2), rate DOUBLE DEFAULT 0.19)\n"
+                "RETURNS DECIMAL(12,2) COMMENT 'without tax' RETURN amount / (1 + rate)\n"
+            ),
+            "models/a.sql": "SELECT order_id, net(amount) AS amount FROM raw.orders\n",
+        }
+    )
+    (found,) = rocky("list", "functions").json["functions"]
+
+    assert {
+        "name": "net",
+        "kind": "function",
+        "type": "sql",
+        "path": "functions/net.sql",
+        "signature": "net(amount decimal(12,2), rate double = ...) -> decimal(12,2)",
+        "gives_rows": False,
+        "aggregate": False,
+        "called_by": ["a"],
+        "deterministic": None,
+        "description": "without tax",
+        "owner": None,
+    } == {"deterministic": None, "owner": None, **found}
+    assert "without tax" in rocky("list", "functions", "-o", "table").out
+    refused = rocky("list", "functions", "tag:x", "-o", "table")
+    assert "selectors choose models, sources and seeds, not functions" in refused.err
