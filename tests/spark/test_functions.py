@@ -419,6 +419,7 @@ def decisions(report) -> dict[str, str]:
     return {each.step.name: str(each.execution.decision) for each in report.outcomes}
 
 
+@pytest.mark.slow
 def test_a_run_makes_functions_of_every_kind_and_builds_again_only_what_calls_a_changed_one(
     shop, spark
 ):
@@ -460,6 +461,7 @@ def test_a_run_makes_functions_of_every_kind_and_builds_again_only_what_calls_a_
     assert {"reuse"} == set(decisions(build(shop, spark)).values())
 
 
+@pytest.mark.slow
 def test_a_replay_gives_the_same_bytes_and_refuses_once_a_function_is_another(shop, spark):
     assert {} == errors_of(build(shop, spark))
     workspace = rocky.open(shop, spark=spark)
@@ -618,6 +620,7 @@ deterministic = true
         spark.sql("DROP FUNCTION default.half_of")
 
 
+@pytest.mark.slow
 def test_tests_plans_and_branches_see_functions(shop, spark):
     (shop / "models/values.toml").write_text(
         """\
@@ -720,6 +723,7 @@ def test_verifying_with_spark_runs_no_code_of_a_function(tmp_path, spark):
 
 @pytest.mark.slow
 @pytest.mark.server
+@pytest.mark.exhaustive
 def test_functions_of_every_kind_are_made_through_spark_connect(
     shop, tmp_path_factory, monkeypatch
 ):
