@@ -117,3 +117,6 @@ SELECT element_at(array('a', NULL), 1) AS a, element_at(array(1, 2), 5) AS b, ar
 
 -- query: struct_equality
 SELECT struct(quantity, status) = struct(quantity, status) AS a, struct(quantity AS x) = struct(order_id AS x) AS b, struct(1, 'a') = struct(2L, 'b') AS c FROM orders
+
+-- query: concatenation_among_sums
+SELECT '1' || 1 + 2 AS a, 5 - 1 || 2 AS b, 1 | 2 || 3 AS c, 'a' || 'b' = 'ab' AS d, '1' || 2 * 3 AS e, '1' || 1 + 2, status || quantity - 1 FROM orders

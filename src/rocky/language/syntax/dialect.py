@@ -248,6 +248,8 @@ _SETTINGS: Final[dict[str, Any]] = {
         if name in ("ANY", "CASE")
     },
     "STRICT_CAST": True,
+    # To Spark `||` binds as tightly as `+` and `-`; the library has it looser.
+    "TERM": {**SparkParser.TERM, TokenType.DPIPE: exp.DPipe},
     # `value:path` takes a path out of a variant.
     "COLON_IS_VARIANT_EXTRACT": True,
     # Unary plus is dropped by the library, and an error to Spark on a date.
