@@ -99,7 +99,7 @@ PAIRS = (
     pair("validate", "validate.validate", "validate"),
     pair(
         "compile --model a --model b --verify spark --live --jobs 2 --no-cache --record-baselines"
-        " --consumers f --expand-macros",
+        " --consumers f --expand-macros --target-dialect trino",
         "compile.compile_models",
         "compile",
         "a",
@@ -111,6 +111,7 @@ PAIRS = (
         record_baselines=True,
         consumers="f",
         expand_macros=True,
+        target_dialect="trino",
     ),
     pair(
         "ci --consumers f --consumers g --jobs 2 --no-cache",
@@ -152,7 +153,14 @@ PAIRS = (
         fail_on="any",
         reach=True,
     ),
-    pair("emit-sql m --out f", "emit_sql.emit_sql", "emit_sql", "m", out="f"),
+    pair(
+        "emit-sql m --out f --dialect duckdb",
+        "emit_sql.emit_sql",
+        "emit_sql",
+        "m",
+        out="f",
+        dialect="duckdb",
+    ),
     pair("fmt a b --check --diff --sql", "fmt.fmt", "fmt", "a", "b", check=True, sql=True),
     pair("docs --out f", "docs.docs", "docs", out="f"),
     pair(

@@ -18,7 +18,15 @@ from rocky.diagnostics import Code, Diagnostic, Label, Severity
 from rocky.diagnostics.diagnostic import SourceText, Span
 from rocky.language.datatypes.text import decode_type
 from rocky.language.datatypes.types import StructField
-from rocky.language.ir import INFLUENCE_ROLES, LINEAGE_KINDS, Edge, Influence, ModelIr, OutputColumn
+from rocky.language.ir import (
+    INFLUENCE_ROLES,
+    LINEAGE_KINDS,
+    Edge,
+    Influence,
+    ModelIr,
+    OutputColumn,
+    Use,
+)
 from rocky.project import ModelFile, Project
 from rocky.project.setting_sql import place_setting
 
@@ -32,7 +40,7 @@ class Record(NamedTuple):
     with the face it found, so that a record is good as long as both still hold. `face` is the hash
     of all that readers see of this model. `columns` and `unknown` are counts, `star` is the place
     of a star through which the output follows an input, `names_columns` tells whether the settings
-    name output columns. `findings`, `schema` and `body` are packed.
+    name output columns. `findings`, `schema`, `body` and `usage` are packed.
     """
 
     key: bytes
@@ -47,6 +55,7 @@ class Record(NamedTuple):
     findings: bytes
     schema: bytes
     body: bytes
+    usage: bytes = b""
 
 
 NO_RECORDS: Final[Mapping[str, Record]] = MappingProxyType({})
@@ -80,6 +89,7 @@ _BODY: Final = Decoder(Body)
 _FINDINGS: Final = Decoder(list[tuple[Any, ...]])
 _OF_QUERY: Final = 8
 """How much is packed of a finding in a query; of one in a setting its keys and its SQL follow."""
+_USAGE: Final = Decoder(list[Use])
 
 
 def unpack_schema(record: Record) -> Schema:
@@ -88,6 +98,11 @@ def unpack_schema(record: Record) -> Schema:
 
 def unpack_body(record: Record) -> Body:
     return _BODY.decode(record.body)
+
+
+def unpack_usage(record: Record) -> list[Use]:
+    """The functions and forms that a model's query uses, in the order of its text."""
+    return _USAGE.decode(record.usage) if record.usage else []
 
 
 def fields_of(record: Record) -> tuple[tuple[StructField, ...], bool]:

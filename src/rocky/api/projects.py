@@ -50,7 +50,7 @@ def compile_project(
 ) -> Compilation:
     """Compile a loaded project. Mistakes in it are in `.diagnostics`, never raised."""
     refuse_unfit("jobs", jobs, Count | None)
-    return _compile_project(project, jobs=jobs, cache=cache)
+    return _compile_project(project, jobs=jobs, cache=cache, portability=True)
 
 
 def create_project(folder: str | Path = ".") -> InitReport:

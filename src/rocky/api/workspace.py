@@ -27,6 +27,7 @@ from rocky.plan.arguments import refuse_unfit
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rocky.language.dialects.table import Dialect
     from rocky.operations.apply import ApplyReport
     from rocky.operations.branch.promotion import ForgottenReport, PromotionReport, RecoveryReport
     from rocky.operations.branch.show import BranchesReport, PromotionsReport
@@ -79,7 +80,7 @@ class Workspace(Records):
 
         return validate(self)
 
-    def compile(
+    def compile(  # noqa: PLR0913 - one for each option
         self,
         *models: str,
         consumers: Paths = (),
@@ -89,6 +90,7 @@ class Workspace(Records):
         jobs: int | None = None,
         cache: bool = True,
         expand_macros: bool = False,
+        target_dialect: "Dialect | None" = None,
     ) -> "CompileReport":
         """Check every model, column, type and contract. Mistakes are in the report, not raised."""
         from rocky.operations.compile import CompileRequest, compile_models
@@ -102,6 +104,7 @@ class Workspace(Records):
             jobs,
             cache,
             expand_macros,
+            target_dialect,
         )
         return compile_models(self, request)
 
@@ -156,12 +159,16 @@ class Workspace(Records):
         return diff(self, DiffRequest(base, exact, names_of(models), fail_on, reach))
 
     def emit_sql(
-        self, model: str | None = None, *, out: str | Path | None = None
+        self,
+        model: str | None = None,
+        *,
+        out: str | Path | None = None,
+        dialect: "Dialect | None" = None,
     ) -> "EmitSqlReport":
-        """The SQL that would run."""
+        """The SQL that would run, or another engine's, with what of it is not exact."""
         from rocky.operations.emit_sql import EmitSqlRequest, emit_sql
 
-        return emit_sql(self, EmitSqlRequest(model, path_of(out)))
+        return emit_sql(self, EmitSqlRequest(model, path_of(out), dialect))
 
     def fmt(self, *paths: str | Path, check: bool = False, sql: bool = False) -> "FmtReport":
         """Lay out the texts of `.rocky` models; with `sql`, tidy those in SQL too."""

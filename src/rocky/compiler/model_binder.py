@@ -27,6 +27,7 @@ from rocky.language.binder.expr import EXPRESSION, NO_SOURCES, Column, merge_sou
 from rocky.language.binder.logic.normal_form import normal_hash
 from rocky.language.binder.query import BoundQuery, bind_text
 from rocky.language.binder.scopes import Binding
+from rocky.language.binder.usage import find_usage
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.text import encode_type
 from rocky.language.datatypes.types import DataType, StructField
@@ -109,6 +110,7 @@ def record_of(
         _pack_findings(diagnostics, in_tests),
         packed_schema,
         pack(tuple(_body(bound, binding))),
+        pack([tuple(use) for use in find_usage(bound)]),
     )
 
 

@@ -6,7 +6,7 @@ knows which column of which table an expression is; only here is it known whethe
 a source's TOML, a seed's header or another model's select list.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from rocky.analysis.compilation import (
@@ -31,7 +31,7 @@ from rocky.compiler.named_tables import (
     names_tables,
 )
 from rocky.compiler.validity import BoundModels, find_stale, load_records, save_records
-from rocky.diagnostics import Diagnostic, Label
+from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.suppression import apply_suppressions, find_allows
 from rocky.language.ir import ModelIr
 from rocky.language.names import split_name
@@ -81,11 +81,13 @@ def compile_project(
     jobs: int | None = None,
     cache: bool = True,
     known: Mapping[str, Record] = NO_RECORDS,
+    portability: bool = False,
 ) -> Compilation:
     """Compile a project. `jobs` limits the processes; `cache=False` neither reads nor writes it.
 
     `known` are records of a like project, used without a cache: one that does not hold is made
-    anew, so the worst that can happen is work.
+    anew, so the worst that can happen is work. With `portability` the targets of `[portability]`
+    are judged too, which nothing that runs on Spark asks for.
     """
     names = Names(project)
     stamp = cache_stamp() if cache else None
@@ -101,6 +103,7 @@ def compile_project(
     project = _with_undeclared(project, outcome.records)
     models = CompiledModels(project, outcome.records, stamp)
     upstream, downstream = _edges(project, outcome)
+    targets = project.config.portability.targets if portability else ()
     found = [
         *project.diagnostics,
         *check_functions(project, names, stamp),
@@ -109,6 +112,7 @@ def compile_project(
         *_settings_findings(project, outcome, models),
         *_named_findings(project, outcome, names, models),
         *lint_graph(_starred(outcome, models), project.models, downstream),
+        *_portability_findings(project, outcome, targets),
         *check_contracts(project, models),
         *check_unit_tests(project, names),
         *_check_findings(project, names, models),
@@ -125,7 +129,7 @@ def compile_project(
         _order(project, upstream),
         upstream,
         downstream,
-        tuple(_suppressed(project, found)),
+        tuple(_suppressed(project, found, () if targets else (Code.DIALECT_DIVERGENCE,))),
         _statistics(project, outcome, models),
     )
 
@@ -234,6 +238,17 @@ def _settings_findings(
             yield from lint_settings(project.models[key], models[key], project.texts)
 
 
+def _portability_findings(
+    project: Project, outcome: BoundModels, targets: Sequence[str]
+) -> Iterable[Diagnostic]:
+    if not targets:
+        return ()
+    # It reads the table of dialects, which a compile that asks for none does without.
+    from rocky.analysis.lints.portability import lint_portability  # noqa: PLC0415
+
+    return lint_portability(project, outcome.records, targets)
+
+
 def _starred(outcome: BoundModels, models: Mapping[str, ModelIr]) -> dict[str, ModelIr]:
     """The few models whose output follows an input's columns: the only ones the graph lints see."""
     return {key: models[key] for key, record in outcome.records.items() if record.star is not None}
@@ -283,7 +298,9 @@ def _order(project: Project, upstream: Mapping[str, tuple[str, ...]]) -> tuple[s
     return (*(name for level in levels for name in level), *left_over)
 
 
-def _suppressed(project: Project, found: list[Diagnostic]) -> list[Diagnostic]:
+def _suppressed(
+    project: Project, found: list[Diagnostic], idle: Sequence[Code]
+) -> list[Diagnostic]:
     allows = {
         model.path: find_allows(model.text, model.path, start=model.sql_offset)
         for model in project.models.values()
@@ -292,7 +309,7 @@ def _suppressed(project: Project, found: list[Diagnostic]) -> list[Diagnostic]:
     # Asking a model for its levels may read its settings: only those are asked that need them.
     paths = {each.path for each in found} | allows.keys()
     levels = {model.path: model.lints for model in project.models.values() if model.path in paths}
-    return apply_suppressions(found, allows, project.config.lints, levels)
+    return apply_suppressions(found, allows, project.config.lints, levels, idle=idle)
 
 
 def _statistics(

@@ -90,6 +90,7 @@ class Code(StrEnum):
     IMPORT_COLUMN_ADDED = "W030"
     IMPORT_TYPE_WIDENED = "W031"
     IMPORT_NULLABILITY_TIGHTENED = "W032"
+    DIALECT_DIVERGENCE = "P001"
     SELECT_STAR = "P002"
 
 
@@ -345,6 +346,12 @@ REGISTRY: tuple[CodeInfo, ...] = (
         "import-nullability-tightened",
         "another project made a column that this project reads NOT NULL",
         _I,
+        suppressible=True
+    ),
+    CodeInfo(
+        Code.DIALECT_DIVERGENCE,
+        "dialect-divergence",
+        "a function or form that a target of `[portability]` lacks or reads otherwise",
         suppressible=True
     ),
     _lint(Code.SELECT_STAR, "select-star", "a model that ends in SELECT * and has readers"),

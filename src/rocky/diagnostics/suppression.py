@@ -7,7 +7,7 @@ silences nothing is itself a finding, so that a left-over allow cannot hide the 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -150,12 +150,14 @@ def apply_suppressions(
     allows_by_path: Mapping[str, Sequence[Allow]],
     levels: Levels,
     levels_by_path: Mapping[str, Levels] | None = None,
+    *,
+    idle: Collection[Code] = (),
 ) -> list[Diagnostic]:
     """The findings that stay, at the severity the project gives them, then those about allows.
 
     `levels` are the project's; `levels_by_path` those of single files, which win over them.
     `allows_by_path` should hold only files that were compiled: an allow in one that was not
-    would look unused.
+    would look unused. `idle` are codes that nobody looked for: their allows may be needed.
     """
     chosen = _Chosen(levels, levels_by_path or {})
     used: set[Allow] = set()
@@ -173,7 +175,8 @@ def apply_suppressions(
     # An allow cannot allow itself, so the allows of W022 are judged after all the others.
     for last in (False, True):
         for path, allows in allows_by_path.items():
-            judged = [allow for allow in allows if _allows_allows(allow) is last]
+            awake = [allow for allow in allows if _code_of(allow) not in idle]
+            judged = [allow for allow in awake if _allows_allows(allow) is last]
             for finding in _unused(judged, used, broken=path in broken):
                 allow = None if last else _allow_for(finding, allows_by_path)
                 if allow is not None:
@@ -230,9 +233,13 @@ def _covers(allow: Allow, diagnostic: Diagnostic) -> bool:
     return allow.covers.start <= diagnostic.span.start < allow.covers.end
 
 
-def _allows_allows(allow: Allow) -> bool:
+def _code_of(allow: Allow) -> Code | None:
     info = code_named(allow.name)
-    return info is not None and info.code is Code.UNUSED_ALLOW
+    return info.code if info is not None else None
+
+
+def _allows_allows(allow: Allow) -> bool:
+    return _code_of(allow) is Code.UNUSED_ALLOW
 
 
 def _unused(allows: Sequence[Allow], used: set[Allow], *, broken: bool) -> Iterable[Diagnostic]:

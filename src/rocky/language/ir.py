@@ -26,6 +26,22 @@ INFLUENCE_ROLES = ("filter", "join", "group", "order")
 """How a column decides which rows exist, or in which order, without being part of a value."""
 
 
+CONSTRUCT: Final = -1
+"""What stands for the number of arguments of a use that is no call."""
+
+
+class Use(NamedTuple):
+    """A function that a query calls, or a form that it has, and its place in the query's text.
+
+    `arguments` is how many a call has, CONSTRUCT for a form.
+    """
+
+    name: str
+    arguments: int
+    start: int
+    end: int
+
+
 @dataclass(frozen=True, slots=True)
 class Edge:
     """A column of a table that an output column is made from."""

@@ -59,7 +59,9 @@ class CiReport(Digested):
 
 def ci(workspace: Workspace, request: CiRequest) -> CiReport:
     """Compile for a build. Raises what loading raises."""
-    compilation = compile_workspace(workspace, jobs=request.jobs, cache=request.cache)
+    compilation = compile_workspace(
+        workspace, jobs=request.jobs, cache=request.cache, portability=True
+    )
     compilation = with_consumers_of(compilation, request.consumers)
     found = (*compilation.diagnostics, *find_tracked_cache(compilation.project))
     models = chosen_models(compilation, ())

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from pathlib import Path
@@ -16,6 +16,7 @@ from rocky.diagnostics import Code, Diagnostic, Severity
 from rocky.errors import InvalidRequest
 from rocky.language.datatypes.text import decode_type
 from rocky.language.datatypes.types import UNKNOWN
+from rocky.language.dialects.table import Dialect
 from rocky.language.ir import ModelIr, is_deterministic
 from rocky.operations.digest import Digest, Digested, counts
 from rocky.operations.findings import Finding, errors_in, findings_of
@@ -46,7 +47,8 @@ class CompileRequest(Request):
     what is there now, `verify` every type with Spark's own analyser; both start Spark.
     `record_baselines` records what is nullable now, for contracts with `no_new_nullable`.
     `expand_macros` reports the SQL of models that call macros, with those expanded.
-    Without `cache`, the cache is neither read nor written.
+    Without `cache`, the cache is neither read nor written. `target_dialect` is an engine that
+    models are meant for besides Spark, in place of those in `[portability]`.
     """
 
     models: tuple[str, ...] = ()
@@ -57,6 +59,7 @@ class CompileRequest(Request):
     jobs: Count | None = None
     cache: bool = True
     expand_macros: bool = False
+    target_dialect: Dialect | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,10 +201,12 @@ def compile_models(workspace: Workspace, request: CompileRequest) -> CompileRepo
     # A baseline is committed: no column of it comes from a folder of this machine.
     look = not request.record_baselines
     project = load_workspace(workspace, cache=request.cache, discovered=look)
-    compilation = compile_project(project, jobs=request.jobs, cache=request.cache)
+    if request.target_dialect is not None:
+        project = for_dialects(project, (request.target_dialect,))
+    compilation = _compile(project, request)
     recorded = record_baselines(project, compilation.models) if request.record_baselines else []
     if recorded:
-        compilation = compile_project(project, jobs=request.jobs, cache=request.cache)
+        compilation = _compile(project, request)
     compilation = with_consumers_of(compilation, request.consumers)
     models = chosen_models(compilation, request.models)
     found = chosen_findings(compilation, models) if request.models else compilation.diagnostics
@@ -227,6 +232,16 @@ def _expanded(models: Iterable[ModelFile]) -> Iterator[ExpandedModel]:
         macros = {name: path for path, name in sorted(found) if name}
         if macros:
             yield ExpandedModel(model.name, model.path, macros, model.sql)
+
+
+def _compile(project: Project, request: CompileRequest) -> Compilation:
+    return compile_project(project, jobs=request.jobs, cache=request.cache, portability=True)
+
+
+def for_dialects(project: Project, targets: tuple[Dialect, ...]) -> Project:
+    """The project, meant for other engines than `[portability]` says."""
+    portability = project.config.portability._replace(targets=targets)
+    return replace(project, config=project.config._replace(portability=portability))
 
 
 def with_consumers_of(compilation: Compilation, given: Sequence[Path]) -> Compilation:

@@ -1,8 +1,8 @@
-"""Emit SQL: what would run.
+"""Emit SQL: what would run, or what another engine would be given in its place.
 
 It is the author's text with the front matter left out, variables filled in and macros expanded, and
-nothing else changed, so what is given out is what Spark is given. Models that would not run are
-refused.
+nothing else changed, so what is given out is what Spark is given. With a dialect it is rewritten,
+and comments say what of it is not exact. Models that would not run are refused.
 """
 
 import html
@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocky.analysis.compilation import Compilation, unpack_usage
 from rocky.errors import RockyError
+from rocky.language.dialects.table import Dialect
 from rocky.operations.compile import chosen_findings, chosen_models
 from rocky.operations.digest import Digest, Digested, counts, render_html, render_markdown
 from rocky.operations.findings import errors_in, refuse_errors
@@ -22,20 +24,34 @@ from rocky.project import ModelFile
 
 @dataclass(frozen=True, slots=True)
 class EmitSqlRequest(Request):
-    """One model, or all; with `out`, into a file a model in that folder."""
+    """One model, or all; with `out`, into a file a model in that folder.
+
+    `dialect` is the engine whose SQL is wanted; without one it is Spark's.
+    """
 
     model: str | None = None
     out: Path | None = None
+    dialect: Dialect | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InexactUse:
+    """A function or form that the engine may read otherwise than Spark, by its line in the file."""
+
+    name: str
+    line: int
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class EmittedModel:
-    """A model and its SQL."""
+    """A model and its SQL, with what of it is not exact; that of Spark is always."""
 
     name: str
     path: str
     target: str
     sql: str
+    inexact: tuple[InexactUse, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -46,6 +62,7 @@ class EmitSqlReport(Digested):
     """
 
     left_out: tuple[str, ...] = hidden()
+    dialect: str
     models: tuple[EmittedModel, ...]
     written: tuple[str, ...]
 
@@ -89,19 +106,29 @@ def emit_sql(workspace: Workspace, request: EmitSqlRequest) -> EmitSqlReport:
     if python and names:
         raise RockyError(f"model `{python[0]}` is Python: there is no SQL to print")
     models = [each for each in models if not each.is_python]
+    emitted = tuple(_emit(each, compilation, request.dialect) for each in models)
     written: tuple[str, ...] = ()
     if request.out is not None:
-        written = _write_files(models, compilation.project.root, request.out)
+        written = _write_files(emitted, compilation.project.root, request.out)
     return EmitSqlReport(
-        left_out=python,
-        models=tuple(
-            EmittedModel(each.name, each.path, each.target.full_name, each.sql) for each in models
-        ),
-        written=written,
+        left_out=python, dialect=request.dialect or "spark", models=emitted, written=written
     )
 
 
-def _write_files(models: Sequence[ModelFile], root: Path, out: Path) -> tuple[str, ...]:
+def _emit(model: ModelFile, compilation: Compilation, dialect: Dialect | None) -> EmittedModel:
+    head = (model.name, model.path, model.target.full_name)
+    if dialect is None:
+        return EmittedModel(*head, model.sql, ())
+    # It brings the parser library with it.
+    from rocky.analysis.transpilation import transpile_model  # noqa: PLC0415
+
+    uses = unpack_usage(compilation.models.record(model.key))
+    found = transpile_model(model, uses, dialect)
+    inexact = tuple(InexactUse(each.name, each.line, each.reason) for each in found.inexact)
+    return EmittedModel(*head, found.sql, inexact)
+
+
+def _write_files(models: Sequence[EmittedModel], root: Path, out: Path) -> tuple[str, ...]:
     """Write NAME.sql for each model. Refuses to write over the models themselves."""
     own = {(root / model.path).resolve() for model in models}
     # A sidecar may give a model any name; a slash in it must not lead out of the folder.

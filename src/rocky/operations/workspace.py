@@ -112,11 +112,16 @@ def load_workspace(
 
 
 def compile_workspace(
-    workspace: Workspace, *, jobs: int | None = None, cache: bool = True, discovered: bool = False
+    workspace: Workspace,
+    *,
+    jobs: int | None = None,
+    cache: bool = True,
+    discovered: bool = False,
+    portability: bool = False,
 ) -> Compilation:
     """The project, compiled. Raises what `load_workspace` raises."""
     project = load_workspace(workspace, cache=cache, discovered=discovered)
-    return compile_project(project, jobs=jobs, cache=cache)
+    return compile_project(project, jobs=jobs, cache=cache, portability=portability)
 
 
 def project_location(workspace: Workspace) -> tuple[Path, Path | None]:

@@ -18,6 +18,7 @@ from rocky.cli.options import (
 )
 from rocky.cli.render.findings import FORMATS, render_findings
 from rocky.diagnostics.render import counted
+from rocky.language.dialects.table import DIALECTS, Dialect
 from rocky.operations.ci import CiReport, CiRequest, ci
 from rocky.operations.compile import (
     CompileReport,
@@ -51,6 +52,12 @@ _no_cache = click.option("--no-cache", is_flag=True, help="Neither read nor writ
     is_flag=True,
     help="Record what is nullable now, for contracts with `no_new_nullable`.",
 )
+@click.option(
+    "--target-dialect",
+    "dialect",
+    type=click.Choice(DIALECTS),
+    help="Report what this engine lacks or reads otherwise, in place of `[portability] targets`.",
+)
 @consumers_option
 @click.option(
     "--expand-macros", is_flag=True, help="Print the SQL of models that call macros, expanded."
@@ -65,13 +72,22 @@ def command(  # noqa: PLR0913 - one for each option
     jobs: int | None,
     no_cache: bool,
     record: bool,
+    dialect: Dialect | None,
     consumers: tuple[Path, ...],
     expand_macros: bool,
 ) -> ExitCode:
     """Check every model, column, type and contract."""
     as_json = use_json(settings, style)
     request = CompileRequest(
-        names, consumers, live, verify is not None, record, jobs, not no_cache, expand_macros
+        names,
+        consumers,
+        live,
+        verify is not None,
+        record,
+        jobs,
+        cache=not no_cache,
+        expand_macros=expand_macros,
+        target_dialect=dialect,
     )
     report = compile_models(settings.workspace, request)
     if as_json:

@@ -9,6 +9,7 @@ import click
 from rocky.cli.console import ExitCode, write_line, write_note, write_report, write_text
 from rocky.cli.options import RockyCommand, Settings
 from rocky.diagnostics.render import counted
+from rocky.language.dialects.table import DIALECTS, Dialect
 from rocky.operations.emit_sql import EmitSqlReport, EmitSqlRequest, EmittedModel, emit_sql
 
 REPORTS: Final = {"emit-sql": EmitSqlReport}
@@ -22,16 +23,26 @@ REPORTS: Final = {"emit-sql": EmitSqlReport}
     metavar="DIR",
     help="Write one file for each model into DIR instead.",
 )
+@click.option(
+    "--dialect",
+    type=click.Choice(DIALECTS),
+    help="Rewrite it for this engine; comments say what is not exact.",
+)
 @click.pass_obj
-def command(settings: Settings, model: str | None, out: Path | None) -> ExitCode:
+def command(
+    settings: Settings, model: str | None, out: Path | None, dialect: Dialect | None
+) -> ExitCode:
     """Print the SQL that would run.
 
     That of MODEL, or of all models in the order they would run.
     """
-    report = emit_sql(settings.workspace, EmitSqlRequest(model, out))
+    report = emit_sql(settings.workspace, EmitSqlRequest(model, out, dialect))
     if report.left_out and not settings.quiet:
         listed = ", ".join(f"`{name}`" for name in report.left_out)
         write_note(f"note: left out, because they are Python: {listed}")
+    inexact = sum(bool(each.inexact) for each in report.models)
+    if inexact and not settings.quiet:
+        write_note(f"note: {counted(inexact, 'model')} not exact; the comments say what to check")
     if settings.json:
         write_report("emit-sql", report)
     elif out is None:

@@ -43,12 +43,14 @@ class Binding:
         "alias_names",
         "alias_places",
         "bans",
+        "calls",
         "chances",
         "diagnostics",
         "functions",
         "has_windows",
         "influences",
         "missing",
+        "notes",
         "origins",
         "outer_uses",
         "reads",
@@ -94,6 +96,10 @@ class Binding:
         # Declared functions that are called, with their digests.
         self.functions: dict[str, bytes] = {}
         self.unknowns: dict[str, int] = {}
+        # Functions by name and number of arguments, and forms that another engine reads otherwise,
+        # each with its node; one that is bound twice stands here twice.
+        self.calls: list[tuple[str, int, exp.Expr]] = []
+        self.notes: list[tuple[str, exp.Expr]] = []
         self._ident = 0
 
     def fresh(self) -> int:

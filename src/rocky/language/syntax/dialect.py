@@ -7,8 +7,8 @@ around each parse and put back afterwards. Each `|>` step becomes a query over t
 marked with the arg `pipe`; the library would fold steps into one SELECT and lose their order.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from threading import RLock
 from typing import Any, Final
 
@@ -267,12 +267,31 @@ SPARK: Final = Spark()
 TOKENIZER: Final = SPARK.tokenizer()
 
 
-@contextmanager
-def spark_settings() -> Iterator[None]:
+def spark_settings() -> AbstractContextManager[None]:
     """The parser classes as we want them, for the length of a `with` block."""
+    return _settings(_SETTINGS)
+
+
+def library_settings(
+    kept: Collection[str], renamed: Mapping[str, str]
+) -> AbstractContextManager[None]:
+    """The library's own Spark, but for CAST, which raises as it does in ANSI mode.
+
+    Functions of `kept` stay as they are written, those of `renamed` get another name and nothing
+    else; both in lower case.
+    """
+    functions = {
+        name: build for name, build in SparkParser.FUNCTIONS.items() if name.lower() not in kept
+    }
+    functions |= {name.upper(): _call(new) for name, new in renamed.items()}
+    return _settings({"STRICT_CAST": True, "FUNCTIONS": functions})
+
+
+@contextmanager
+def _settings(wanted: Mapping[str, Any]) -> Iterator[None]:
     with _LOCK:
-        saved = {name: getattr(SparkParser, name) for name in _SETTINGS}
-        for name, value in _SETTINGS.items():
+        saved = {name: getattr(SparkParser, name) for name in wanted}
+        for name, value in wanted.items():
             setattr(SparkParser, name, value)
         try:
             yield

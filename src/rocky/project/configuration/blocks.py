@@ -7,6 +7,8 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
+from rocky.language.dialects.table import Dialect
+from rocky.project.configuration.dialects import Allowed
 from rocky.project.configuration.paths import OwnFile
 from rocky.project.configuration.spark_settings import NO_CONF, Master, Remote, SparkConf
 from rocky.project.toml.documents import (
@@ -171,6 +173,16 @@ class Compile(NamedTuple):
     """
 
     undeclared: Literal["error", "unknown"] = "error"
+
+
+class Portability(NamedTuple):
+    """The other engines that models are meant for, and what may be read otherwise there.
+
+    `allow` names functions and forms of the table in `rocky.language.dialects`.
+    """
+
+    targets: tuple[Dialect, ...] = ()
+    allow: Allowed = ()
 
 
 class Reuse(NamedTuple):

@@ -19,6 +19,7 @@ from rocky.project.configuration.blocks import (
     Evidence,
     Gc,
     Import,
+    Portability,
     Publish,
     Resilience,
     Reuse,
@@ -86,6 +87,7 @@ class Config(NamedTuple):
     pipeline: Mapping[str, PipelineSetting] = {}
     lints: LintLevels = NO_LEVELS
     compile: Compile = Compile()
+    portability: Portability = Portability()
     state: State = State()
     budget: Budget = Budget()
     cost: Cost = Cost()

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 from rocky.diagnostics import BY_CODE, REGISTRY, Code
 from rocky.diagnostics.codes import FORMER
 from rocky.diagnostics.suggestion import suggestion
+from rocky.project.configuration.dialects import Allowed
 from rocky.project.configuration.labels import NO_META, NO_TAGS, Meta, Tags
 from rocky.project.configuration.paths import CatalogName, FolderName
 from rocky.project.configuration.strategies import StrategySetting
@@ -216,6 +217,12 @@ class ColumnSetting(NamedTuple):
     description: str | None = None
 
 
+class ModelPortability(NamedTuple):
+    """What the model may use although the targets of `[portability]` read it otherwise."""
+
+    allow: Allowed = ()
+
+
 class Skip(NamedTuple):
     """What the author says about reuse; otherwise the compiler decides."""
 
@@ -328,6 +335,7 @@ class ModelSettings(NamedTuple):
     store: Store | None = None
     columns: Mapping[str, ColumnSetting] = {}
     lints: LintLevels = NO_LEVELS
+    portability: ModelPortability | None = None
     inputs: Mapping[str, str] = {}
     output: tuple[Any, ...] = ()
     surrogate_key: tuple[SurrogateKey, ...] = ()

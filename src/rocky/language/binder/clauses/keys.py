@@ -17,6 +17,7 @@ from rocky.language.binder.expr import (
     HAS_WINDOW,
     Expr,
 )
+from rocky.language.binder.expressions.dialect_notes import note_sort_key
 from rocky.language.binder.names.output_names import output_name
 from rocky.language.binder.names.printer import bind_quietly
 from rocky.language.binder.scopes import (
@@ -232,6 +233,7 @@ def _bind_ordering(
             )
         if limited:
             scope.binding.influence(key.sources, INFLUENCE_ORDER)
+            note_sort_key(item, key, scope)
         if (
             key.type is not t.UNKNOWN
             and not is_orderable(key.type)

@@ -244,6 +244,7 @@ def bind_generator(call: Any, scope: Scope, args_scope: Scope) -> Relation:
         )
         return Relation([], known=False)
     args = bind_arguments(key, nodes, args_scope)
+    binding.calls.append((key, len(args), call))
     if view:
         _check_view(args, call, scope)
     if any(arg.flags & HAS_GENERATOR for arg in args):
@@ -270,6 +271,8 @@ def _unlisted_rows(call: Any, key: str, scope: Scope, args_scope: Scope) -> Rela
     binding = scope.binding
     parts = (*_schema_of(call), key)
     function = binding.tables.function(parts)
+    if function is not None:
+        binding.calls.append((".".join(parts), len(argument_nodes(call, args_scope)), call))
     if function is not None and function is not UNDECLARED:
         return bind_declared_rows(
             function, call, argument_nodes(call, args_scope), scope, args_scope

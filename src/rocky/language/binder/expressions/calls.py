@@ -224,6 +224,7 @@ _TWO_VALUES: Final = frozenset({"aggregate", "reduce", "zip_with", "map_zip_with
 def bind_higher_order(key: str, node: exp.Expr, nodes: list[Any], scope: Scope) -> Expr:
     """Plain arguments first; then each lambda with the parameter types they give it."""
     rule = HIGHER_ORDER[key]
+    scope.binding.calls.append((key, len(nodes), node))
     bound: list[Expr | None] = [
         None if each.__class__ is exp.Lambda else bind_expression(each, scope) for each in nodes
     ]

@@ -7,6 +7,7 @@ from sqlglot import exp
 from rocky.diagnostics import Code
 from rocky.language.binder.expr import CAST, Expr, derived, unknown
 from rocky.language.binder.expressions.determinism import note_text
+from rocky.language.binder.expressions.dialect_notes import note_cast
 from rocky.language.binder.expressions.literals import literal_in_cast, typed_literal
 from rocky.language.binder.scopes import Scope, bind_expression
 from rocky.language.datatypes import types as t
@@ -143,6 +144,7 @@ def cast_to(value: Expr, target: t.DataType, node: exp.Expr, scope: Scope, *, sa
     """`value` as `target`; refused casts are reported with Spark's condition."""
     source = value.type
     if source is t.UNKNOWN:
+        note_cast(source, target, node, scope, safe=safe)
         found = unknown([value], CAST)
         found.type = target
         return found
@@ -159,6 +161,7 @@ def cast_to(value: Expr, target: t.DataType, node: exp.Expr, scope: Scope, *, sa
         if safe
         else cast_nullable(source, target, value.nullable)
     )
+    note_cast(source, target, node, scope, safe=safe)
     if value.foldable:
         note_text(value.value, target.kind, scope)
     found = derived(target, nullable, [value], CAST)

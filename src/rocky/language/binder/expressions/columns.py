@@ -122,6 +122,7 @@ def _lookup_elsewhere(
                     node,
                     "AMBIGUOUS_LATERAL_COLUMN_ALIAS",
                 )
+            scope.binding.notes.append(("lateral-alias", node))
             # Where FROM is not fully known, the name may be one of its columns after all.
             found = _laterally(alias[0], word_of(identifiers[0]), known=scope.relation.known)
             return bind_fields(found, identifiers[1:], node, scope)
@@ -130,6 +131,7 @@ def _lookup_elsewhere(
         return outer
     if len(parts) == 1 and parts[0] in BARE_FUNCTIONS and not identifiers[0].args.get("quoted"):
         kind, clock = BARE_FUNCTIONS[parts[0]]
+        scope.binding.calls.append((parts[0].replace("__", "_"), 0, node))
         if parts[0] == "grouping__id" and not (scope.grouping and scope.grouping.has_sets):
             return scope.binding.error(
                 Code.INVALID_AGGREGATION,

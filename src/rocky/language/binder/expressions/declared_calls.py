@@ -248,6 +248,8 @@ def bind_unlisted(
     function = tables.function(parts)
     arguments = node.args.get("expressions") or []
     distinct = bool(arguments) and arguments[0].__class__ is exp.Distinct
+    if function is not None:
+        scope.binding.calls.append((written.lower(), len(arguments), node))
     if function is not None and function is not UNDECLARED:
         nodes = argument_nodes(node, scope)
         return bind_declared(function, node, nodes, scope, windowed=windowed, distinct=distinct)

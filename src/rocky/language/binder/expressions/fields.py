@@ -51,6 +51,7 @@ def bind_field(base: Expr, name: str, node: exp.Expr, scope: Scope) -> Expr:
         field = _field(kind, name, node, scope)
         if field is None:
             return unknown([base])
+        scope.binding.notes.append(("struct-field", node))
         found = derived(field.type, base.nullable or field.nullable, [base], EXPRESSION)
         found.name = field.name
         return found

@@ -193,6 +193,7 @@ def type_function(
 ) -> Expr:
     """The result of a call whose arguments are bound."""
     kind = call_kind(key) or "scalar"
+    scope.binding.calls.append((key, len(args), node))
     if key in _OPERATORS or key in _COMPARISONS:
         return _operator(key, args, node, scope)
     if key in GENERATORS and kind != "aggregate":

@@ -150,6 +150,7 @@ def bind_ordered_set(node: exp.WithinGroup, scope: Scope, *, windowed: bool) -> 
             node,
             f"{_ORDERING}.MISMATCH_WITH_DISTINCT_INPUT",
         )
+    scope.binding.notes.append(("listagg-order", node))
     found = type_function(key, info, args, node, scope, windowed=windowed)
     found.sources = merge_sources((found, *ordering), AGGREGATE)
     return found

@@ -7,6 +7,7 @@ from sqlglot import exp
 from rocky.diagnostics import Code
 from rocky.language.binder.expr import EXPRESSION, Column, Expr, derived, merge_flags, merge_sources
 from rocky.language.binder.expressions.calls import bind_arguments
+from rocky.language.binder.expressions.dialect_notes import note_arithmetic
 from rocky.language.binder.expressions.literals import bind_negative
 from rocky.language.binder.scopes import Scope, bind_expression, bind_query, label_at, origin_labels
 from rocky.language.datatypes import types as t
@@ -47,7 +48,10 @@ _LIKE: Final[dict[type, str]] = {
 
 def bind_arithmetic(node: exp.Binary, scope: Scope) -> Expr:
     left, right = _sides(node, scope)
-    outcome = arithmetic(_ARITHMETIC[node.__class__], left, right)
+    op = _ARITHMETIC[node.__class__]
+    outcome = arithmetic(op, left, right)
+    if not isinstance(outcome, OperandMismatch):
+        note_arithmetic(op, left, right, outcome[0], node, scope)
     return _finish(outcome, (left, right), node, scope)
 
 
@@ -99,6 +103,8 @@ def bind_comparison(node: exp.Binary, scope: Scope) -> Expr:
             labels=_labels(node, (left, right), scope),
             help="cast one side to the other's type",
         )
+    if outcome.unsafe:
+        scope.binding.notes.append(("implicit-cast", node))
     if outcome.unsafe and _joins(left, right, scope):
         warn_unsafe_key(left, right, node, scope)
     return derived(t.BOOLEAN, outcome.nullable, (left, right))

@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from rocky.diagnostics import Code
 from rocky.language.binder.expr import Expr, derived, unknown
+from rocky.language.binder.expressions.dialect_notes import note_element
 from rocky.language.binder.expressions.fields import bind_field
 from rocky.language.binder.scopes import Scope, bind_expression, suppress_findings
 from rocky.language.datatypes import types as t
@@ -70,6 +71,7 @@ def _subscript(
     kind = base.type
     if kind is t.UNKNOWN or key.type is t.UNKNOWN:
         return unknown([base, key])
+    note_element(kind, node, scope)
     if isinstance(kind, t.ArrayType):
         if key.type.kind not in t.INTEGRAL_KINDS and key.type is not t.NULL:
             if isinstance(kind.element, t.StructType) and isinstance(key.value, str):

@@ -14,6 +14,7 @@ from rocky.language.binder.expr import (
     merge_sources,
 )
 from rocky.language.binder.expressions.determinism import note_order
+from rocky.language.binder.expressions.dialect_notes import note_sort_key
 from rocky.language.binder.expressions.frames import frame_problem, is_whole
 from rocky.language.binder.expressions.functions import is_distinct
 from rocky.language.binder.expressions.modifiers import bind_over_target
@@ -38,6 +39,8 @@ def bind_window(node: exp.Window, scope: Scope) -> Expr:
     reported = len(scope.binding.diagnostics) > before
     keys = [bind_expression(each, scope) for each in partition]
     ordering = [bind_expression(each.args["this"], scope) for each in order]
+    for each, key in zip(order, ordering, strict=True):
+        note_sort_key(each, key, scope)
     everything = [value, *keys, *ordering]
     scope.binding.influence(merge_sources(ordering, WINDOW), INFLUENCE_ORDER)
     if value.type is t.UNKNOWN and reported:

@@ -1,0 +1,1 @@
+SELECT order_id, row_number() OVER (ORDER BY order_id) AS place FROM raw.orders

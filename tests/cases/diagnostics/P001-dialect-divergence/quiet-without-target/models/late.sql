@@ -1,0 +1,2 @@
+-- rocky: allow(dialect-divergence)
+SELECT order_id, nvl(status, 'none') AS status FROM raw.orders
