@@ -15,7 +15,13 @@ from rocky.analysis.lints.portability import describe
 from rocky.diagnostics.diagnostic import SourceText, Span
 from rocky.language.dialects.table import TITLES, Fact, Verdict, functions_of, judge
 from rocky.language.ir import CONSTRUCT, Use
-from rocky.language.syntax.transpiler import Names, call_at, transpile_call, transpile_query
+from rocky.language.syntax.transpiler import (
+    Names,
+    Transpiled,
+    call_at,
+    transpile_call,
+    transpile_query,
+)
 from rocky.project.models import ModelFile
 
 _BARE: Final = frozenset(
@@ -25,9 +31,10 @@ _BARE: Final = frozenset(
 """What some engines write without parentheses and others with them, as the library knows."""
 
 _SHAPED: Final = frozenset(
-    "any_value array_agg count first first_value lag last last_value lead nth_value".split()
+    "any any_value array_agg count first first_value lag last last_value lead listagg nth_value "
+    "percentile_cont percentile_disc string_agg".split()
 )
-"""What the library has to know for what it is, to write IGNORE NULLS or FILTER around it."""
+"""What the library has to know for what it is, to write what stands in or around its call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +63,7 @@ def transpile_model(model: ModelFile, uses: Sequence[Use], dialect: str) -> Tran
         if not _is_exact(use, fact, model, dialect):
             line = text.line_of(model.place_in_file(Span(use.start, use.end)).start)
             inexact.append(Inexact(use.name, line, _reason(use, dialect, fact)))
-    written = transpile_query(model.sql, dialect, _names(dialect))
+    written = _rewrite(model.sql, dialect)
     if written is None:
         reason = "sqlglot cannot read this query, so it stands here as Spark reads it"
         inexact.insert(0, Inexact("query", 1, reason))
@@ -67,6 +74,13 @@ def transpile_model(model: ModelFile, uses: Sequence[Use], dialect: str) -> Tran
     return TranspiledModel(f"{_header(model, dialect, found)}{body}\n", found)
 
 
+def _rewrite(sql: str, dialect: str) -> Transpiled | None:
+    if dialect == "databricks":
+        # It reads Spark SQL; the library would write some of it otherwise.
+        return Transpiled(sql.strip(), ())
+    return transpile_query(sql, dialect, _names(dialect))
+
+
 def _is_exact(use: Use, fact: Fact, model: ModelFile, dialect: str) -> bool:
     if use.arguments == CONSTRUCT:
         return fact.verdict is Verdict.SAME or fact.rewritten
@@ -75,6 +89,8 @@ def _is_exact(use: Use, fact: Fact, model: ModelFile, dialect: str) -> bool:
     if fact.verdict is not Verdict.SAME:
         return False
     if use.name in _names(dialect).kept or use.name in _BARE or not any(map(str.isalpha, use.name)):
+        return True
+    if dialect == "databricks":
         return True
     # Calls with another number of arguments are read otherwise, so the library was let at it.
     call = call_at(model.sql, use.start)

@@ -284,7 +284,13 @@ def library_settings(
         name: build for name, build in SparkParser.FUNCTIONS.items() if name.lower() not in kept
     }
     functions |= {name.upper(): _call(new) for name, new in renamed.items()}
-    return _settings({"STRICT_CAST": True, "FUNCTIONS": functions})
+    worded = _KEPT_PARSERS | {"CAST", "TRY_CAST"}
+    parsers = {
+        name: parse
+        for name, parse in SparkParser.FUNCTION_PARSERS.items()
+        if name in worded or (name.lower() not in kept and name.lower() not in renamed)
+    }
+    return _settings({"STRICT_CAST": True, "FUNCTIONS": functions, "FUNCTION_PARSERS": parsers})
 
 
 @contextmanager

@@ -34,6 +34,8 @@ def note_arithmetic(
     elif isinstance(result, t.DecimalType) and result.precision == t.MAX_PRECISION:
         if isinstance(left.type, t.DecimalType) and isinstance(right.type, t.DecimalType):
             _note("decimal-overflow", node, scope)
+    elif result.kind == "date" and (one in t.INTERVAL_KINDS or two in t.INTERVAL_KINDS):
+        _note("date-plus-interval", node, scope)
     elif op == "-" and one == "date" and two == "date":
         _note("date-subtraction", node, scope)
     elif (op in "+-" and one == "date" and two in t.INTEGRAL_KINDS) or (
