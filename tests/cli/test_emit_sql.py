@@ -1,3 +1,7 @@
+import json
+
+import duckdb
+
 from rocky.cli.console import ExitCode
 
 SQL = "-- kept\nSELECT  order_id   FROM raw.orders -- tail"
@@ -43,3 +47,79 @@ def test_what_would_not_run_is_not_printed(rocky, write):
     assert (ExitCode.FAILED, "") == (broken.code, broken.out)
     assert "no column `nope`" in broken.err
     assert (ExitCode.OK, SQL) == (healthy.code, healthy.out)
+
+
+# ------------------------------------------------------------------ another engine's
+
+TALLY = """SELECT
+  nvl(status, 'none') AS status,
+  collect_list(order_id) AS orders,
+  xxhash64(status) AS bucket
+FROM raw.orders
+GROUP BY status
+"""
+
+
+def test_another_engine_gets_its_names_and_comments_say_what_is_not_exact(rocky, write):
+    write({"models/tally.sql": TALLY})
+    answer = rocky("-o", "table", "emit-sql", "tally", "--dialect", "duckdb")
+    first, *marks = [line for line in answer.out.splitlines() if line.startswith("--")]
+
+    assert "-- DuckDB SQL from models/tally.sql" == first
+    assert ["line 3: `collect_list`", "line 4: `xxhash64`"] == [
+        mark.removeprefix("-- not exact, ").partition(" is ")[0] for mark in marks
+    ]
+    assert "COALESCE(status, 'none')" in answer.out
+    assert "1 model not exact" in answer.err
+
+
+def test_what_is_exact_has_no_such_comment_and_runs_there(rocky, write):
+    write(
+        {
+            "models/tally.sql": 'SELECT nvl(status, "none") AS s FROM raw.orders ORDER BY status LIMIT 2\n'
+        }
+    )
+    answer = rocky("-o", "table", "emit-sql", "tally", "--dialect", "duckdb")
+    with duckdb.connect() as connection:
+        connection.execute(
+            "CREATE SCHEMA raw; CREATE TABLE raw.orders AS FROM (VALUES ('b'), (NULL), ('a')) v(status)"
+        )
+        rows = connection.execute(answer.out).fetchall()
+
+    assert "not exact" not in answer.out + answer.err
+    assert [("none",), ("a",)] == rows
+
+
+def test_databricks_gets_the_authors_text(rocky, write):
+    write({"models/tally.sql": TALLY})
+    answer = rocky("-o", "table", "emit-sql", "tally", "--dialect", "databricks")
+
+    assert f"-- Databricks SQL from models/tally.sql\n{TALLY}" == answer.out
+
+
+def test_a_query_that_cannot_be_rewritten_is_left_and_says_so(rocky, write):
+    write({"models/odd.sql": "FROM raw.orders |> SELECT order_id |> SET order_id = 1\n"})
+    answer = rocky("-o", "table", "emit-sql", "odd", "--dialect", "trino")
+
+    assert "-- not exact, line 1: " in answer.out
+
+
+def test_the_files_and_the_json_say_it_too(rocky, write):
+    root = write({"models/tally.sql": TALLY})
+    answer = rocky("-o", "json", "emit-sql", "--dialect", "trino", "--out", "sql")
+    report = json.loads(answer.out)
+
+    assert "trino" == report["dialect"]
+    assert [("collect_list", 3), ("xxhash64", 4)] == [
+        (each["name"], each["line"]) for each in report["models"][0]["inexact"]
+    ]
+    assert (
+        (root / "sql" / "tally.sql").read_text().startswith("-- Trino SQL from models/tally.sql\n")
+    )
+
+
+def test_sparks_own_sql_is_never_inexact(rocky, write):
+    write({"models/tally.sql": TALLY})
+    report = json.loads(rocky("-o", "json", "emit-sql").out)
+
+    assert ("spark", []) == (report["dialect"], report["models"][0]["inexact"])

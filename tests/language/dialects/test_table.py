@@ -19,6 +19,7 @@ from rocky.language.dialects.table import (
 )
 from rocky.language.functions.catalogue import all_names
 from rocky.language.syntax.constructs import find_constructs
+from rocky.operations.explain import explanation
 
 PACKAGE = Path(rocky.__file__).parent
 FOLDER = PACKAGE / "language" / "dialects"
@@ -77,6 +78,12 @@ def test_every_form_that_can_be_noted_is_in_the_table_and_no_other():
     assert dict.fromkeys(DIALECTS, noted) == {
         dialect: set(constructs_of(dialect)) for dialect in DIALECTS
     }
+
+
+def test_the_explanation_names_every_form_that_can_be_allowed():
+    page = explanation("P001")
+
+    assert set() == {name for name in constructs_of("duckdb") if f"`{name}`" not in page}
 
 
 def test_every_engine_has_a_title():
