@@ -188,7 +188,7 @@ target = { catalog = "lake", schema = "raw" }
         ('[pipeline.p]\ndepends_on = ["q"]\n[pipeline.r]\nmodels="models"\n', "2:15 '\"q\"' no pipeline `q`", "did you mean `p`?"),
         ('[pipeline.p]\n[pipeline.p.target]\nadapter = "x"\n[adapter.a]\n[adapter.b]\n', "3:11 '\"x\"' no adapter `x`", "did you mean `a`?"),
         ('[pipeline.p]\nmodels = "../other"\n', "2:10 '\"../other\"' `models` leads out of the project", "name a folder inside it"),
-        ('[lints]\nP003 = "allow"\n', "2:1 'P003' `P003` is not a lint", "did you mean `P002`?"),
+        ('[lints]\nP003 = "allow"\n', "2:1 'P003' `P003` is not a lint", "did you mean `P001`?"),
         ('[lints]\nselect-sta = "allow"\n', "2:1 'select-sta' `select-sta` is not a lint", "did you mean `select-star`?"),
         ('[lints]\nW006 = "allow"\n', "2:1 'W006' `E041` (setting-column-missing) is always an error", "only findings on which Spark would not fail have a level"),
         ('[lints]\nE003 = "allow"\n', "2:1 'E003' `E003` (unknown-column) is always an error", "only findings on which Spark would not fail have a level"),

@@ -180,6 +180,18 @@ def test_a_variable_moves_no_place(tmp_path):
     assert ["nvl"] == [text[each.span.start : each.span.end] for each in report]
 
 
+def test_a_use_in_a_macro_is_told_at_the_call_and_at_its_line(tmp_path):
+    text = "SELECT @filled(i) AS v FROM raw.t\n"
+    root = project(tmp_path, text)
+    macro = "CREATE MACRO filled(value EXPRESSION)\nRETURN nvl(@value, 0)\n"
+    write(root, {"macros/filled.sql": macro})
+    (one,) = found(root, target_dialect="duckdb")
+    label = one.labels[0].span
+
+    assert "@filled(i)" == text[one.span.start : one.span.end]
+    assert ("macros/filled.sql", 2) == (label.file, label.line)
+
+
 # ------------------------------------------------------------------ what is allowed
 
 

@@ -84,7 +84,7 @@ def _finding(model: ModelFile, use: Use, facts: Mapping[str, Fact]) -> Diagnosti
         model.place_in_file(span),
         model.path,
         severity_of(Code.DIALECT_DIVERGENCE) if known else Severity.WARNING,
-        labels=tuple(model.labels_in_macros(span)),
+        labels=model.labels_in_macros(span),
         help=_advice(model, use, facts),
         model=model.name,
         notes=notes,
