@@ -107,6 +107,7 @@ def of_spark(spark):
             answer = spark.sql(f"SELECT {listed} FROM v{order}").collect()
             for at, each in enumerate(part):
                 found[each] = [[plain(value) for value in row[at]] for row in answer]
+    spark.catalog.dropTempView("v")
     return found
 
 
