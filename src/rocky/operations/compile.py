@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from pathlib import Path
@@ -37,6 +37,7 @@ from rocky.operations.workspace import (
 )
 from rocky.plan.arguments import Count, Request
 from rocky.project import ModelFile, Project
+from rocky.project.project import for_dialects
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,12 +237,6 @@ def _expanded(models: Iterable[ModelFile]) -> Iterator[ExpandedModel]:
 
 def _compile(project: Project, request: CompileRequest) -> Compilation:
     return compile_project(project, jobs=request.jobs, cache=request.cache, portability=True)
-
-
-def for_dialects(project: Project, targets: tuple[Dialect, ...]) -> Project:
-    """The project, meant for other engines than `[portability]` says."""
-    portability = project.config.portability._replace(targets=targets)
-    return replace(project, config=project.config._replace(portability=portability))
 
 
 def with_consumers_of(compilation: Compilation, given: Sequence[Path]) -> Compilation:

@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 from rocky.diagnostics import Diagnostic
 from rocky.diagnostics.diagnostic import SourceText
 from rocky.errors import NothingSelected
+from rocky.language.dialects.table import Dialect
 from rocky.project.check_sql import Expansions
 from rocky.project.configuration.blocks import Adapter, State
 from rocky.project.configuration.config import Config
@@ -134,6 +135,12 @@ def branch_root(warehouse: str, name: str) -> str:
 def branch_state(state: Path, name: str) -> Path:
     """The state file of a branch, beside the project's own."""
     return state.with_name(f"{state.stem}.{branch_prefix(name)}{state.suffix}")
+
+
+def for_dialects(project: Project, targets: tuple[Dialect, ...]) -> Project:
+    """The project, meant for other engines than `[portability]` says."""
+    portability = project.config.portability._replace(targets=targets)
+    return replace(project, config=project.config._replace(portability=portability))
 
 
 def on_branch(project: Project, name: str, adapter: str | None = None) -> Project:
