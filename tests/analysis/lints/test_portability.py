@@ -165,6 +165,16 @@ def test_what_is_not_known_is_a_warning_and_never_silent(tmp_path):
     assert (Severity.WARNING, True) == (one.severity, "is not known" in one.message)
 
 
+def test_a_function_that_the_project_declares_is_not_known_elsewhere(tmp_path):
+    root = project(tmp_path, "SELECT doubled(i) AS v FROM raw.t\n")
+    write(
+        root, {"functions/doubled.sql": "CREATE FUNCTION doubled(n INT) RETURNS INT RETURN n * 2\n"}
+    )
+    (one,) = found(root, target_dialect="databricks")
+
+    assert "whether `doubled` means the same on Databricks is not known" == one.message
+
+
 def test_the_level_can_be_changed(tmp_path):
     settings = '[lints]\nP001 = "warn"\n' + targets("duckdb")
     root = project(tmp_path, "SELECT nvl(i, 1) AS v FROM raw.t\n", settings=settings)
