@@ -142,6 +142,14 @@ def test_a_clause_is_reported_at_its_place(tmp_path, sql, dialect, name):
     assert name in [sql[each.span.start : each.span.end] for each in report]
 
 
+def test_pipes_are_reported_once_a_query_and_never_for_the_steps_of_a_rocky_model(tmp_path):
+    root = project(tmp_path, "FROM raw.t |> WHERE id > 1 |> SELECT id\n")
+    write(root, {"models/steps.rocky": "from raw.t\nwhere id > 1\nselect { id }\n"})
+    report = found(root, target_dialect="duckdb")
+
+    assert [("m", "DuckDB does not have `|>`")] == [(each.model, each.message) for each in report]
+
+
 def test_an_order_that_decides_nothing_is_not_reported(tmp_path):
     assert [] == found(
         project(tmp_path, "SELECT id FROM raw.t ORDER BY i\n"), target_dialect="trino"

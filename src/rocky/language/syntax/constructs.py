@@ -54,6 +54,8 @@ _BY_KINDS: Final[tuple[tuple[str, str], ...]] = (
 )
 _SEARCHES: Final = tuple((name, re.compile(pattern)) for name, pattern in _BY_KINDS)
 _SUSPECT: Final = re.compile("|".join(pattern for _, pattern in _BY_KINDS))
+_ONCE: Final = frozenset({"pipe-syntax"})
+"""What is said of a query as a whole, at its first place."""
 _CHOICES: Final = frozenset(
     "any_value first first_value lag last last_value lead nth_value".split()
 )
@@ -69,6 +71,8 @@ def find_constructs(parsed: ParsedQuery) -> Iterator[tuple[str, Span]]:
         for name, form in _SEARCHES:
             for found in form.finditer(kinds):
                 yield name, _span(tokens, found.start(), found.end())
+                if name in _ONCE:
+                    break
     if "==" in text:
         for found in _EQUALS.finditer(kinds):
             if tokens[found.start()].text == "==":
