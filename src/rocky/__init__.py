@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         create_playground,
         create_project,
         explain,
+        import_dbt,
         load_project,
     )
     from rocky.api.reports import to_dict, to_json
@@ -46,6 +47,7 @@ __all__ = [
     "create_playground",
     "create_project",
     "explain",
+    "import_dbt",
     "load_project",
     "open",
     "to_dict",

@@ -29,6 +29,7 @@ RockyError                 the world failed: a file, a server, a setting
 ├── KeygenUnavailable      `ssh-keygen` is not installed, or is too old for what is needed
 ├── SealRefused            a seal that would not count, or nothing that can be sealed
 ├── InterfaceRefused       an interface that cannot be published, fetched or accepted
+├── ImportRefused          a dbt project or its manifest that cannot be read: nothing was written
 ├── NotComparable          a side of a comparison does not compile: never the same as no difference
 ├── RunRefused             the selection, or what it reads, has errors: nothing was started
 ├── RunSkipped             a run under this idempotency key was made, or is running
@@ -231,6 +232,10 @@ class SealRefused(RockyError):
 
 class InterfaceRefused(RockyError):
     """An interface that cannot be published, fetched or accepted; nothing was written."""
+
+
+class ImportRefused(RockyError):
+    """A dbt project, or its manifest, that cannot be read; nothing was written."""
 
 
 class PromotionUnfinished(RockyError):

@@ -12,6 +12,8 @@ from rocky.api.arguments import path_of
 from rocky.compiler.passes import compile_project as _compile_project
 from rocky.operations.explain import CodesReport, ExplainReport, ExplainRequest
 from rocky.operations.explain import explain as _explain
+from rocky.operations.import_dbt import ImportDbtReport, ImportDbtRequest
+from rocky.operations.import_dbt import import_dbt as _import_dbt
 from rocky.operations.pipeline_tables import see_pipelines
 from rocky.operations.template import (
     SHOP,
@@ -61,6 +63,23 @@ def create_project(folder: str | Path = ".") -> InitReport:
 def create_playground(folder: str | Path, template: str = SHOP) -> PlaygroundReport:
     """Write a small project with data, as `rocky playground`. Raises WouldOverwrite."""
     return playground(PlaygroundRequest(path_of(folder), template))
+
+
+def import_dbt(
+    folder: str | Path,
+    to: str | Path | None = None,
+    *,
+    manifest: str | Path | None = None,
+    use_dbt: bool = True,
+) -> ImportDbtReport:
+    """Write a dbt project as one of Rocky's, as `rocky import-dbt`. Raises ImportRefused."""
+    request = ImportDbtRequest(
+        path_of(folder),
+        None if to is None else path_of(to),
+        None if manifest is None else path_of(manifest),
+        use_dbt,
+    )
+    return _import_dbt(request, os.environ)
 
 
 def explain(code: str | None = None) -> CodesReport | ExplainReport:

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from rocky.operations.show import ShowReport
     from rocky.operations.test import TestReport
     from rocky.operations.validate import ValidateReport
+    from rocky.operations.validate_migration import ValidateMigrationReport
     from rocky.operations.watch import WatchReport
 
 # ruff: noqa: PLC0415 - an operation is loaded when it is asked for: `import rocky` stays cheap
@@ -79,6 +80,33 @@ class Workspace(Records):
         from rocky.operations.validate import validate
 
         return validate(self)
+
+    def validate_migration(
+        self,
+        folder: str | Path,
+        *select: str,
+        manifest: str | Path | None = None,
+        tables: str | Path | None = None,
+        build: bool = False,
+        sample: int = 3,
+        adapter: str | None = None,
+    ) -> "ValidateMigrationReport":
+        """Compare the rows of models with the tables that dbt has built."""
+        from rocky.operations.validate_migration import (
+            ValidateMigrationRequest,
+            validate_migration,
+        )
+
+        request = ValidateMigrationRequest(
+            path_of(folder),
+            select,
+            None if manifest is None else path_of(manifest),
+            None if tables is None else path_of(tables),
+            build,
+            sample,
+            adapter,
+        )
+        return validate_migration(self, request)
 
     def compile(  # noqa: PLR0913 - one for each option
         self,

@@ -32,6 +32,8 @@ from rocky.version import __version__
 COMMANDS: Final = {
     "init": "Start a project in FOLDER.",
     "playground": "Make a small working project to try things on.",
+    "import-dbt": "Write the dbt project in FOLDER as a project of Rocky's.",
+    "validate-migration": "Compare the rows of models with the tables that dbt has built.",
     "validate": "Check the project's files, without looking into SQL.",
     "compile": "Check every model, column, type and contract.",
     "watch": "Compile, or build, each time a file of the project is saved.",
@@ -85,6 +87,10 @@ def load_command(name: str) -> click.Command:
             from rocky.cli.commands.init import command as found
         case "playground":
             from rocky.cli.commands.init import playground_command as found
+        case "import-dbt":
+            from rocky.cli.commands.import_dbt import command as found
+        case "validate-migration":
+            from rocky.cli.commands.validate_migration import command as found
         case "validate":
             from rocky.cli.commands.validate import command as found
         case "compile":

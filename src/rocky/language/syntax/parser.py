@@ -198,7 +198,7 @@ def _unclosed_quote(text: str) -> tuple[str, int]:
 
 _TEMPLATE_HELP: Final = (
     "write plain Spark SQL: `FROM orders` reads the model `orders`, `@var(NAME)` is a variable;"
-    " or compile the rendered query"
+    " `rocky import-dbt` takes over a dbt project"
 )
 
 

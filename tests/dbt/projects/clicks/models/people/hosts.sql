@@ -1,0 +1,1 @@
+select visitor, host_of(page) as host from {{ ref('events') }}

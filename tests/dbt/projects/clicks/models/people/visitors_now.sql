@@ -1,0 +1,1 @@
+select visitor, sites from {{ ref('visitors_history') }} where dbt_valid_to is null

@@ -1,0 +1,2 @@
+{{ config(enabled=var('desk__using_labels', true)) }}
+select * from {{ source('desk', 'label') }}
