@@ -3,12 +3,15 @@
 import json
 import os
 import re
+import subprocess
+import sys
 import tomllib
 from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
+import rocky
 from rocky.errors import ImportRefused, WouldOverwrite
 from rocky.operations.import_dbt import ImportDbtRequest, import_dbt
 from tests.dbt.dbt_projects import MANIFEST, PROJECTS, copy_project, with_manifest
@@ -350,3 +353,24 @@ def test_the_request_holds_all_that_can_be_asked():
     assert ["folder", "to", "manifest", "use_dbt"] == [
         each.name for each in fields(ImportDbtRequest)
     ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("library", ["jinja2", "yaml"])
+def test_without_its_extra_an_import_says_what_to_install(tmp_path, library):
+    code = (
+        f"import sys; sys.modules[{library!r}] = None\n"
+        "import rocky\n"
+        "try:\n    rocky.import_dbt('.', 'new')\n"
+        "except rocky.RockyError as error:\n    print(error)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(rocky.__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=environment,
+    )
+    assert f"`{library}` is not installed; run `pip install 'rocky-spark[dbt]'`\n" == done.stdout

@@ -9,12 +9,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from jinja2 import nodes
-
 from rocky.dbt.cte_names import find_ctes, is_inside
 from rocky.dbt.sandbox import RENDER_ERRORS, Place, Sandbox, Unrenderable, load_template, place_of
 from rocky.dbt.template_names import MARK, Piece, TemplateNames
 from rocky.dbt.values import DbtProject, Node
+from rocky.errors import needs_extra
+
+with needs_extra("dbt"):
+    from jinja2 import nodes
 
 ADDED, ADDED_END = "\ue002", "\ue003"
 """Around what a template adds when its table is there."""
