@@ -13,6 +13,7 @@ import pytest
 
 import rocky
 from rocky import operations
+from rocky.api.analysis import Analysis
 from rocky.api.arguments import RunOptions
 from rocky.api.hints import argument_of, in_python
 from rocky.api.records import Records
@@ -193,7 +194,9 @@ ROOMS = ("operations", "replay", "pipelines", "branches", "run", "plan", "state"
 
 def test_every_option_that_a_message_names_is_an_argument():
     methods = [
-        each for kind in (rocky.Workspace, Records, rocky.Branch) for each in vars(kind).values()
+        each
+        for kind in (rocky.Workspace, Analysis, Records, rocky.Branch)
+        for each in vars(kind).values()
     ]
     taken = {name for each in [*methods, rocky.open] for name in _parameters(each)}
     taken |= set(rocky.RunRequest.__slots__)

@@ -6,6 +6,7 @@ import re
 import pytest
 
 import rocky
+from rocky.api.analysis import Analysis
 from rocky.api.records import Records
 from tests.api.python_page import PAGE, run_page
 
@@ -26,8 +27,9 @@ def signature(name: str, function: object) -> str:
 def methods(kind: type) -> dict[str, object]:
     """Those of a workspace; what is asked of the past stands before what is about branches."""
     own = dict(vars(kind))
+    branch = own.pop("branch")
     rest = {name: own.pop(name) for name in ("branches", "revert", "recover")}
-    return own | dict(vars(Records)) | rest
+    return {"branch": branch} | dict(vars(Analysis)) | own | dict(vars(Records)) | rest
 
 
 def test_the_page_has_every_function_and_method_in_order():
