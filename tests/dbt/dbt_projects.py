@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rocky.dbt.rendering import Rendered, render_node
 from rocky.dbt.sandbox import Sandbox
+from rocky.dbt.templates import Rendered, render_node
 from rocky.dbt.values import DbtProject, Macro, Node, Source
 
 HERE = Path(__file__).parent

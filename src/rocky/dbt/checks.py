@@ -6,8 +6,8 @@ from typing import Any, Final, NamedTuple
 
 from rocky.dbt.incremental import names_of
 from rocky.dbt.lookups import find_node, find_source
-from rocky.dbt.rendering import Rendered, render_text
 from rocky.dbt.sandbox import Sandbox
+from rocky.dbt.templates import Rendered, render_text
 from rocky.dbt.values import DbtProject, GenericTest, Node
 
 _IDENTIFIER: Final = re.compile(r"\w+")

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from rocky.dbt.cte_names import find_ctes, is_inside
 from rocky.dbt.lookups import stands_for
-from rocky.dbt.rendering import tidy
+from rocky.dbt.templates import tidy
 from rocky.dbt.values import DbtProject, Node
 
 _SKIPPED: Final = r"--[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^'\\]|\\.)*'?|\"(?:[^\"\\]|\\.)*\"?"

@@ -9,7 +9,6 @@ from rocky.dbt.compiled_text import translate_compiled, without_ctes
 from rocky.dbt.incremental import choose_strategy
 from rocky.dbt.package_files import read_node
 from rocky.dbt.remarks import Remark
-from rocky.dbt.rendering import Rendered, render_node
 from rocky.dbt.sandbox import Place, Sandbox
 from rocky.dbt.settings import (
     constraint_tests,
@@ -20,6 +19,7 @@ from rocky.dbt.settings import (
     snapshot_strategy,
 )
 from rocky.dbt.template_names import ASKS_DATABASE
+from rocky.dbt.templates import Rendered, render_node
 from rocky.dbt.values import DbtProject, Node
 
 _FOLDER: Final = re.compile(r"[\w][\w .-]*")

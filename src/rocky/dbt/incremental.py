@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from rocky.dbt.remarks import Remark
-from rocky.dbt.rendering import Rendered
+from rocky.dbt.templates import Rendered
 
 _THIS: Final = "__this__"
 _COLUMN: Final = r"(?:\w+\.|`[^`]+`\.)?(?P<{0}>\w+|`[^`]+`)"

@@ -9,9 +9,9 @@ from typing import Any, Final
 from rocky.dbt.built_in_macros import BUILT_IN
 from rocky.dbt.manifest import read_columns, read_unit_test
 from rocky.dbt.properties import Properties, read_properties
-from rocky.dbt.rendering import render_node
 from rocky.dbt.sandbox import RENDER_ERRORS, Sandbox, Unrenderable
 from rocky.dbt.template_names import TemplateNames
+from rocky.dbt.templates import render_node
 from rocky.dbt.values import (
     DbtProject,
     Exposure,

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from rocky.dbt.rendering import render_node
 from rocky.dbt.sandbox import Sandbox
+from rocky.dbt.templates import render_node
 from rocky.dbt.values import Macro
 from tests.dbt.dbt_projects import model, project, render
 
