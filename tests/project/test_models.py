@@ -242,7 +242,7 @@ def test_folder_defaults_flow_down_and_the_nearest_wins_key_by_key(tmp_path):
         ('[target]\ntable = "x"', "2:1 'table' unknown key `table` in [target]"),
         (
             "[freshness]\nmax_lag_seconds = 5",
-            "1:2 'freshness' `[freshness]` is not supported yet: no run checks how old the rows are",
+            "1:1 '[freshness]' missing key `time_column`",
         ),
         ("x = y", "1:5 'y' not valid TOML: invalid value"),
     ],

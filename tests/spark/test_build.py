@@ -104,3 +104,57 @@ def test_outcomes_are_in_the_record_of_the_run(shop, tmp_path):
     assert [("spark_catalog.default.orders", "expression", False)] == [
         (each.table, each.kind, each.passed) for each in recorded.check_outcomes
     ]
+
+
+AGED = """
+[[source]]
+name = "raw.orders"
+format = "csv"
+path = "data/orders.csv"
+options = { header = true }
+columns = [ { name = "id", type = "bigint" }, { name = "loaded_at", type = "timestamp" } ]
+freshness = { time_column = "loaded_at", error_after = "%s" }
+"""
+
+
+def test_readers_of_a_stale_source_are_not_built(shop):
+    files = {
+        "sources/raw.toml": AGED % "1 day",
+        "data/orders.csv": "id,loaded_at\n1,2020-01-01 00:00:00\n",
+        "models/orders.sql": "SELECT id, id AS amount FROM raw.orders\n",
+    }
+    stale = shop(files)
+    fresh = shop({"sources/raw.toml": AGED % "2000 weeks"})
+
+    assert (2, 0) == (stale.exit_code, fresh.exit_code)
+    assert {
+        "orders": ModelStatus.SKIPPED,
+        "totals": ModelStatus.SKIPPED,
+        "other": ModelStatus.SUCCESS,
+    } == statuses(stale)
+    assert ModelStatus.SUCCESS is statuses(fresh)["totals"]
+    (found,) = stale.tests.data_tests
+    assert ("raw.orders", "source", "error", "at most 1 day old") == (
+        found.model,
+        found.subject,
+        found.severity,
+        found.expected,
+    )
+    assert found.observed.endswith(" days old")
+
+
+def test_tests_look_at_the_age_of_sources(tmp_path, spark):
+    write_files(
+        tmp_path,
+        {
+            **FILES,
+            "sources/raw.toml": AGED % "1 day",
+            "data/orders.csv": "id,loaded_at\n1,2020-01-01 00:00:00\n",
+        },
+    )
+    workspace = rocky.open(tmp_path, spark=spark)
+
+    (found,) = workspace.test().data_tests
+    assert ("raw.orders", False) == (found.model, found.passed)
+    assert () == workspace.test("other").data_tests
+    assert () == workspace.test(unit=True).data_tests

@@ -1,6 +1,7 @@
 """Seeds, assertions, unit tests and Python models on a real Spark, over a real warehouse."""
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 
@@ -9,7 +10,7 @@ from rocky.errors import RowsRefused
 from rocky.language.datatypes.types import StructField
 from rocky.plan.steps import plan_steps
 from rocky.project import load_project
-from rocky.run.checks.outcomes import CheckSelection, models_with_tests
+from rocky.run.checks.outcomes import CheckSelection, CheckSubjects, models_with_tests
 from rocky.run.checks.unit_tests import run_checks
 from rocky.run.engine.spark import SparkEngine
 from rocky.run.materialize.seeds import load_seed, seed_target
@@ -20,6 +21,7 @@ from rocky.store.warehouse import open_warehouse
 
 pytestmark = pytest.mark.spark
 
+NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 CONFIG = '[pipeline.shop]\nmodels = "models/**"\n'
 SOURCE = """
 [[source]]
@@ -76,8 +78,8 @@ class Shop:
     def test(self, **wanted):
         plan = plan_steps(self.compilation, list(self.project.models))
         chosen = CheckSelection(**wanted)
-        models = models_with_tests(plan, chosen)
-        report = run_checks(plan, models, chosen, self.engine, self.warehouse)
+        tested = CheckSubjects(models_with_tests(plan, chosen), NOW)
+        report = run_checks(plan, tested, chosen, self.engine, self.warehouse)
         left = [each.name for each in self.connection.session.catalog.listTables()]
         assert [] == [name for name in left if name.startswith("rocky_")]
         return report

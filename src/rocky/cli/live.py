@@ -221,7 +221,10 @@ def describe_ending(outcome: StepOutcome) -> str:
         return f"reused  {outcome.step.name}  {why}"
     if outcome.blocked_by:
         blocked = ", ".join(f"`{name}`" for name in outcome.blocked_by)
-        return f"{HELD_BACK}  {outcome.step.name}  because {blocked} failed"
+        why = f"because {blocked} failed"
+        if outcome.is_stale:
+            why = str(execution.reason)
+        return f"{HELD_BACK}  {outcome.step.name}  {why}"
     if execution.decision == HELD:
         return f"held  {outcome.step.name}  {(execution.reason or '').removeprefix('held: ')}"
     if is_left_alone(execution):

@@ -24,11 +24,15 @@ from rocky.run.checks.outcomes import (
     AssertionOutcome,
     CheckSelection,
     ChecksReport,
+    CheckSubjects,
     Row,
+    Subject,
     UnitOutcome,
     models_with_tests,
+    sources_with_tests,
 )
 from rocky.run.prepare.pins import open_project_warehouse
+from rocky.run.prepare.resources import now
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,8 @@ class UnitTest:
 class DataTest:
     """What came of one assertion on a table, with some rows that fail it.
 
-    `diagnostics` say at which place of the project it could not be answered.
+    `model` is the name of a source where the `subject` is one. `diagnostics` say at which place of
+    the project it could not be answered.
     """
 
     model: str
@@ -102,6 +107,8 @@ class DataTest:
     diagnostics: Sequence[Finding]
     finding: Diagnostic | None = hidden()
     description: str | None = None
+    expected: str | None = None
+    subject: Subject = "model"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +158,8 @@ def _came_to(test: UnitTest | DataTest) -> tuple[str, str]:
         return "failed", f"{count} rows differ" if count else "its rows differ"
     said = "failed" if test.severity == "error" else "warning"
     rows = test.failing_rows
-    return said, test.observed or ("" if rows is None else f"{rows:,} failing rows")
+    found = test.observed or ("" if rows is None else f"{rows:,} failing rows")
+    return said, found if test.expected is None else f"{found}, expected {test.expected}"
 
 
 def test(workspace: Workspace, request: TestRequest) -> TestReport:
@@ -165,26 +173,30 @@ def test(workspace: Workspace, request: TestRequest) -> TestReport:
     plan = plan_steps(compilation, keys)
     # Types further up are guesses when something does not compile: nothing is tested then.
     refuse_errors(compilation, refusing_findings(plan), undone="nothing was tested")
-    result = ChecksReport()
-    if models_with_tests(plan, request.kinds):
-        result = _run_tests(workspace, plan, request.kinds)
+    result, kinds = ChecksReport(), request.kinds
+    sources = sources_with_tests(plan, kinds, every=not request.select)
+    tested = CheckSubjects(models_with_tests(plan, kinds), now(), sources)
+    if tested.models or tested.sources:
+        result = _run_tests(workspace, plan, tested, kinds)
     return report_tests(result, len(keys), compilation.project.texts)
 
 
-def _run_tests(workspace: Workspace, plan: RunPlan, wanted: CheckSelection) -> ChecksReport:
+def _run_tests(
+    workspace: Workspace, plan: RunPlan, tested: CheckSubjects, wanted: CheckSelection
+) -> ChecksReport:
     """The outcomes. Raises what opening Spark and the warehouse raises."""
     # These know pyspark, which models without tests must not load.
     from rocky.run.checks.unit_tests import run_checks  # noqa: PLC0415
     from rocky.run.prepare.session import open_announced_engine  # noqa: PLC0415
 
-    project, models = plan.project, models_with_tests(plan, wanted)
+    project = plan.project
     adapter = choose_adapter(project, plan, wanted.adapter)
     warehouse = open_project_warehouse(adapter, project.root, workspace.environment)
     with (
         placed_settings(project, adapter),
         open_announced_engine(project, adapter, workspace.listener, workspace.spark) as engine,
     ):
-        return run_checks(plan, models, wanted, engine, warehouse)
+        return run_checks(plan, tested, wanted, engine, warehouse)
 
 
 def report_tests(result: ChecksReport, selected: int, texts: Texts = NO_TEXTS) -> TestReport:

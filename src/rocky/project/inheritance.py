@@ -75,6 +75,7 @@ def inherit(
         tags=defaults.tags,
         meta=defaults.meta,
         lints=defaults.lints,
+        freshness=defaults.freshness,
     )
     owner = f"owner {pattern.owner}\0" if pattern.owner else ""
     own = f"{pattern.pipeline}\0{catalog}\0{schema}\0{owner}".encode()
@@ -95,6 +96,7 @@ def in_group(name: Any, base: Inherited) -> Inherited:
         tags={**before.tags, **group.tags},
         meta={**before.meta, **group.meta},
         lints={**before.lints, **group.lints},
+        freshness=group.freshness or before.freshness,
     )
     catalog, schema = group.target.catalog or base.catalog, group.target.schema or base.schema
     return replace(base, settings=settings, catalog=catalog, schema=schema)
@@ -122,6 +124,8 @@ def resolve_settings(data: dict[str, Any], base: Inherited, problems: Problems) 
         changes["owner"] = inherited.owner
     if own.intent is None and inherited.intent is not None:
         changes["intent"] = inherited.intent
+    if own.freshness is None and inherited.freshness is not None:
+        changes["freshness"] = inherited.freshness
     if inherited.tags:
         changes["tags"] = {**inherited.tags, **own.tags}
     if inherited.meta:

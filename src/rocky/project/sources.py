@@ -9,26 +9,26 @@ from typing import Any, Final, Literal, NamedTuple
 
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.diagnostic import Span
-from rocky.language.datatypes.types import StructField
+from rocky.diagnostics.suggestion import suggestion
+from rocky.language.datatypes.types import DATETIME_KINDS, UNKNOWN, StructField
 from rocky.project.columns import (
     column_places,
     read_classifications,
     read_columns,
     read_descriptions,
 )
+from rocky.project.configuration.freshness import Freshness, FreshnessRecord
 from rocky.project.configuration.labels import NO_META, NO_TAGS, Meta, Tags
-from rocky.project.configuration.model import NO_FRESHNESS
 from rocky.project.files import Report, child_path, read_text, scan_folders, show_text
 from rocky.project.toml.documents import (
     Document,
     Problem,
     Problems,
     parse_document,
-    refuses,
 )
 from rocky.project.toml.parser import locate_keys
 from rocky.project.toml.records import INVALID, misspelt, reader_for, unknown_key, wrong_type
-from rocky.project.toml.variables import written
+from rocky.project.toml.variables import Keys, written
 
 Format = Literal["csv", "json", "parquet", "delta", "iceberg", "orc", "jdbc", "table"]
 _NAME_DEPTH: Final = 3
@@ -60,6 +60,7 @@ class SourceTable:
     meta: Mapping[str, Any] = field(default_factory=dict)
     described: Mapping[str, str] = field(default_factory=dict)
     discovered_ms: int = 0
+    freshness: FreshnessRecord | None = None
 
     @property
     def key(self) -> str:
@@ -91,7 +92,6 @@ class SourceTable:
         return column_places(self.columns, self.document, ("source", self.index, "columns"))
 
 
-@refuses(freshness=NO_FRESHNESS)
 class SourceRecord(NamedTuple):
     """A `[[source]]` block."""
 
@@ -105,6 +105,7 @@ class SourceRecord(NamedTuple):
     owner: str | None = None
     tags: Tags = NO_TAGS
     meta: Meta = NO_META
+    freshness: Freshness | None = None
 
 
 def load_sources(
@@ -205,6 +206,8 @@ def _read_source(
                 " `rocky discover --write` do it",
             )
         )
+    if record.freshness is not None:
+        problems += _freshness_problems(record.freshness, columns, (*at, "freshness"))
     return SourceTable(
         record.name,
         columns,
@@ -219,7 +222,25 @@ def _read_source(
         tags=record.tags,
         meta=record.meta,
         described=read_descriptions(record.columns),
+        freshness=record.freshness,
     )
+
+
+def _freshness_problems(
+    freshness: FreshnessRecord, columns: tuple[StructField, ...], at: Keys
+) -> Problems:
+    """What keeps the time column of a source from telling the age of its rows."""
+    name = freshness.time_column
+    names = [each.name for each in columns]
+    column = next((each for each in columns if each.name.lower() == name.lower()), None)
+    here = (*at, "time_column")
+    if columns and column is None:
+        said = f"the source declares no column `{written(name)}`"
+        return [Problem(here, said, suggestion(name, names) or "name one that it declares")]
+    if column is None or column.type is UNKNOWN or column.type.kind in DATETIME_KINDS:
+        return []
+    said = f"`{written(column.name)}` is `{column.type}`, not a date or a timestamp"
+    return [Problem(here, said, "name a column of dates or timestamps")]
 
 
 def _option(value: str | float) -> str:

@@ -43,6 +43,7 @@ _GOOD = frozenset({ModelStatus.SUCCESS, ModelStatus.REUSED})
 class StepOutcome:
     """How one step ended. `blocked_by` names the failed models for which it was withheld.
 
+    They are sources where it `is_stale`: these have no row that is new enough.
     `finding` is why it failed, where that is something in the project.
     """
 
@@ -52,6 +53,7 @@ class StepOutcome:
     partitions: tuple[BuiltPartition, ...] = ()
     blocked_by: tuple[str, ...] = ()
     finding: Diagnostic | None = None
+    is_stale: bool = False
 
     @property
     def succeeded(self) -> bool:

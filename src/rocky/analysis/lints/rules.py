@@ -7,6 +7,7 @@ from typing import Final
 
 from rocky.analysis.lints.settings import (
     Texts,
+    freshness_column_type,
     names_columns,
     setting_column_missing,
 )
@@ -132,6 +133,7 @@ OUTPUT_RULES: Final[tuple[OutputRule, ...]] = (duplicate_output_column, unnamed_
 SETTINGS_RULES: Final[tuple[SettingsRule, ...]] = (
     time_interval,
     setting_column_missing,
+    freshness_column_type,
 )
 
 

@@ -12,7 +12,9 @@ from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.codes import Severity, severity_of
 from rocky.diagnostics.diagnostic import SourceText
 from rocky.diagnostics.suggestion import suggestion
+from rocky.language.datatypes.types import DATETIME_KINDS, UNKNOWN
 from rocky.language.ir import ModelIr
+from rocky.project.configuration.freshness import FreshnessRecord
 from rocky.project.configuration.strategies import (
     ContentAddressed,
     DeleteInsert,
@@ -41,7 +43,7 @@ def names_columns(model: ModelFile) -> bool:
     settings = model.settings
     if type(settings.strategy) in _NAMING_STRATEGIES:
         return True
-    if settings.classification or settings.tests or settings.columns:
+    if settings.classification or settings.tests or settings.columns or settings.freshness:
         return True
     return settings.format_options is not None or (not model.is_python and "@" in model.sql)
 
@@ -139,6 +141,8 @@ def _other_columns(model: ModelFile) -> Iterator[tuple[Code, ColumnSetting]]:
     for name in settings.classification:
         keys = ("classification", name)
         yield _CODE, ColumnSetting(keys, name, "the classified column", on_key=True)
+    if settings.freshness is not None:
+        yield _CODE, _time_column(settings.freshness)
     for index, test in enumerate(settings.tests):
         if test.table is not None:
             continue
@@ -146,6 +150,30 @@ def _other_columns(model: ModelFile) -> Iterator[tuple[Code, ColumnSetting]]:
             setting = ColumnSetting(("tests", index, "column"), test.column, "the tested column")
             yield _CODE, setting
         yield from _listed(("tests", index, "columns"), test.columns, "the tested column")
+
+
+def _time_column(freshness: FreshnessRecord) -> ColumnSetting:
+    keys = ("freshness", "time_column")
+    return ColumnSetting(keys, freshness.time_column, "the freshness column")
+
+
+def freshness_column_type(model: ModelFile, ir: ModelIr, texts: Texts) -> Iterator[Diagnostic]:
+    """A finding about a column that holds no moments, so that no row has an age."""
+    freshness = model.settings.freshness
+    column = ir.column(freshness.time_column) if freshness is not None else None
+    if freshness is None or column is None or column.type is UNKNOWN:
+        return
+    if column.type.kind not in DATETIME_KINDS:
+        setting = _time_column(freshness)
+        path, span = setting_place(model, texts, setting.keys)
+        yield Diagnostic(
+            Code.TIME_COLUMN_TYPE,
+            f"{setting.role} `{column.name}` is `{column.type}`, not a date or a timestamp",
+            span,
+            path,
+            help=f"name another, or produce it as one: `CAST(... AS TIMESTAMP) AS {column.name}`",
+            model=model.name,
+        )
 
 
 def _listed(

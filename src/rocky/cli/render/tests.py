@@ -73,7 +73,8 @@ def _marked(row: Row, difference: RowDifference) -> list[str]:
 
 def _assertion_lines(outcome: DataTest) -> Iterator[str]:
     mark = "PASS" if outcome.passed else ("FAIL" if outcome.severity == "error" else "WARN")
-    yield f"{mark}  {outcome.model}  {outcome.name}{_said(outcome)}"
+    source = "source " if outcome.subject == "source" else ""
+    yield f"{mark}  {source}{outcome.model}  {outcome.name}{_said(outcome)}"
     if outcome.description and not outcome.passed:
         yield from _indented(outcome.description)
     if outcome.sample.rows:
@@ -89,7 +90,8 @@ def _said(outcome: DataTest) -> str:
         return f"{said} ({outcome.error})" if outcome.error else said
     if outcome.error is not None:
         return f": could not be answered, {outcome.error}"
-    return f": found {outcome.observed}"
+    expected = f", expected {outcome.expected}" if outcome.expected else ""
+    return f": found {outcome.observed}{expected}"
 
 
 def _cell(cell: Cell) -> str:

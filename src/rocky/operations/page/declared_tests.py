@@ -5,9 +5,11 @@ from typing import Any, Final
 
 from rocky.operations.page.records import PageTest
 from rocky.project import ModelFile
+from rocky.project.configuration.freshness import FreshnessRecord
 from rocky.project.configuration.labels import shown_meta, shown_text
 from rocky.project.configuration.model import AssertionRecord
 from rocky.run.checks.assertions import name_of
+from rocky.run.checks.freshness import exactly
 
 _HIDDEN: Final = "(not shown: the column is classified)"
 _QUOTING: Final = frozenset(("accepted_values", "in_range", "regex_match", "aggregate"))
@@ -34,6 +36,8 @@ def _tests(model: ModelFile, classified: set[str], went: Mapping[str, bool]) -> 
             description=shown_text(each.description),
             passed=went.get(name),
         )
+    if model.settings.freshness is not None:
+        yield _freshness(model.settings.freshness, went)
     for test in model.settings.test:
         yield PageTest(
             name=str(shown_text(test.name)),
@@ -42,6 +46,19 @@ def _tests(model: ModelFile, classified: set[str], went: Mapping[str, bool]) -> 
             description=shown_text(test.description),
             passed=went.get(test.name),
         )
+
+
+def _freshness(declared: FreshnessRecord, went: Mapping[str, bool]) -> PageTest:
+    limits = declared.limits
+    said = [f"{severity} after {exactly(limit)}" for severity, limit in limits.items()]
+    return PageTest(
+        name="freshness",
+        kind="freshness",
+        severity=next(iter(limits)),
+        column=declared.time_column,
+        rule=", ".join(said),
+        passed=went.get("freshness"),
+    )
 
 
 def _unit_rule(inputs: int, rows: int) -> str:

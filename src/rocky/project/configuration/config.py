@@ -29,7 +29,6 @@ from rocky.project.configuration.blocks import (
 )
 from rocky.project.configuration.hooks import NO_HOOKS, Hooks
 from rocky.project.configuration.model import (
-    NO_FRESHNESS,
     NO_LEVELS,
     Budget,
     FolderDefaults,
@@ -66,7 +65,10 @@ from rocky.project.toml.variables import Keys, written
         "`[resilience]` limits the retries of a run", "set `max_retries_per_run` in `[resilience]`"
     ),
     cache=Refusal("Rocky keeps no schemas that it asked Spark for", "remove it"),
-    freshness=NO_FRESHNESS,
+    freshness=Refusal(
+        "each table has a time column and limits of its own",
+        "write `freshness` in a source, a model's settings or a folder's `_defaults.toml`",
+    ),
     mask=Refusal(
         "every column would be written in clear text",
         "mask it in the model's query, for example `sha2(email, 256) AS email`",

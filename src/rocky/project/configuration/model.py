@@ -13,6 +13,7 @@ from rocky.diagnostics import BY_CODE, REGISTRY, Code
 from rocky.diagnostics.codes import FORMER
 from rocky.diagnostics.suggestion import suggestion
 from rocky.project.configuration.dialects import Allowed
+from rocky.project.configuration.freshness import Freshness
 from rocky.project.configuration.labels import NO_META, NO_TAGS, Meta, Tags
 from rocky.project.configuration.paths import CatalogName, FolderName
 from rocky.project.configuration.strategies import StrategySetting
@@ -180,12 +181,6 @@ Assertion = Annotated[AssertionRecord, ReadBy(_read_assertion)]
 
 CheckSeverity = Literal["error", "warning"]
 
-NO_FRESHNESS: Final = Refusal(
-    "no run checks how old the rows are",
-    "use `checks.freshness` in a pipeline of type `quality`",
-    later=True,
-)
-
 
 class TargetSetting(NamedTuple):
     """The parts of a table's full name that are set here."""
@@ -295,7 +290,6 @@ class UnitTest(NamedTuple):
     ),
     schema=Refusal("it is a key of the target", 'write `schema = "..."` in a block `[target]`'),
     sources=Refusal("Rocky finds what a model reads in its query", "remove it"),
-    freshness=NO_FRESHNESS,
     format=Refusal(
         "every table is a Delta table",
         "remove it; `iceberg = true` in `[adapter]` makes Iceberg tables of them as well, and"
@@ -340,9 +334,9 @@ class ModelSettings(NamedTuple):
     output: tuple[Any, ...] = ()
     surrogate_key: tuple[SurrogateKey, ...] = ()
     group: str | None = None
+    freshness: Freshness | None = None
 
 
-@refuses(freshness=NO_FRESHNESS)
 class FolderDefaults(NamedTuple):
     """Defaults: a `_defaults.toml` has them for its folder and below, a group for its models."""
 
@@ -353,6 +347,7 @@ class FolderDefaults(NamedTuple):
     tags: Tags = NO_TAGS
     meta: Meta = NO_META
     lints: LintLevels = NO_LEVELS
+    freshness: Freshness | None = None
 
 
 NO_DEFAULTS: Final = FolderDefaults()
@@ -370,4 +365,5 @@ def merge_defaults(outer: FolderDefaults, inner: FolderDefaults) -> FolderDefaul
         {**outer.tags, **inner.tags},
         {**outer.meta, **inner.meta},
         {**outer.lints, **inner.lints},
+        inner.freshness or outer.freshness,
     )

@@ -8,19 +8,21 @@ equal rows expected are two rows, not one. Floating columns are compared closely
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from rocky.diagnostics import Diagnostic
 from rocky.language.datatypes.types import DataType, MapType, StructField
 from rocky.language.names import quote_name
 from rocky.plan.steps import RunPlan
-from rocky.project import ModelFile
+from rocky.project import ModelFile, SourceTable
 from rocky.run.checks.fixtures import close_numbers
 from rocky.run.engine.protocol import Engine, Frame
 
 Cell = str | None
 Row = tuple[Cell, ...]
+Subject = Literal["model", "source"]
 
 
 def text_of(name: str, type: DataType) -> str:  # noqa: A002 - the noun of `datatypes`
@@ -150,7 +152,9 @@ class AssertionOutcome:
     """What came of one assertion.
 
     `failing_rows` is None for an assertion about the whole table, which has what was `observed`
-    instead. `error` says why it could not be answered, `finding` at which place of the project.
+    instead, and what was `expected` where that is not said by its name. `error` says why it could
+    not be answered, `finding` at which place of the project. The `subject` called `model` may be a
+    source.
     """
 
     model: str
@@ -166,6 +170,15 @@ class AssertionOutcome:
     sample: tuple[Row, ...] = ()
     description: str | None = None
     finding: Diagnostic | None = None
+    expected: str | None = None
+    subject: Subject = "model"
+
+
+def stale_words(outcome: AssertionOutcome) -> str:
+    """Why a table is not fresh."""
+    if outcome.error is not None:
+        return f"not known to be fresh: {outcome.error}"
+    return f"stale: {outcome.observed}, and {outcome.expected} is allowed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,11 +232,36 @@ class CheckSelection:
     adapter: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class CheckSubjects:
+    """What is tested, and when: the age of rows is counted from `now` back."""
+
+    models: Sequence[ModelFile]
+    now: datetime
+    sources: Sequence[SourceTable] = ()
+
+
 def models_with_tests(plan: RunPlan, wanted: CheckSelection) -> list[ModelFile]:
     """The selected models that have tests of a wanted kind, in the order they would run."""
     models = [plan.project.models[step.key] for step in plan.selected]
     return [
         model
         for model in models
-        if (wanted.unit and model.settings.test) or (wanted.data and model.tests)
+        if (wanted.unit and model.settings.test) or (wanted.data and has_data_tests(model))
     ]
+
+
+def has_data_tests(model: ModelFile) -> bool:
+    """Whether a model declares anything about the rows of its table."""
+    return bool(model.tests) or model.settings.freshness is not None
+
+
+def sources_with_tests(
+    plan: RunPlan, wanted: CheckSelection, *, every: bool = False
+) -> list[SourceTable]:
+    """The sources that must be fresh, by name: those that the plan's steps read, or `every` one."""
+    if not wanted.data:
+        return []
+    sources = plan.project.sources
+    keys = {each.key for step in plan.steps for each in step.reads if each.kind == "source"}
+    return [sources[key] for key in sorted(sources if every else keys) if sources[key].freshness]

@@ -83,6 +83,10 @@ class BoundRelations:
     ) -> None:
         self._engine.views.unbind(list(self._views.values()))
 
+    @property
+    def project(self) -> Project:
+        return self._compilation.project
+
     def named(self, name: str, reader: str = "") -> Read:
         """What a name in an assertion stands for. Raises RockyError when it is nothing."""
         found = resolve_name(

@@ -29,10 +29,12 @@ from rocky.run.checks.fixtures import (
     convert_rows,
     nullable_columns,
 )
+from rocky.run.checks.freshness import check_declared
 from rocky.run.checks.outcomes import (
     AssertionOutcome,
     CheckSelection,
     ChecksReport,
+    CheckSubjects,
     UnitOutcome,
     compare_rows,
     text_rows,
@@ -236,22 +238,32 @@ def zone_named(name: str) -> tzinfo:
 
 def run_checks(
     plan: RunPlan,
-    models: Sequence[ModelFile],
+    tested: CheckSubjects,
     wanted: CheckSelection,
     engine: Engine,
     warehouse: Warehouse,
 ) -> ChecksReport:
-    """The tests of some models on an engine that is open."""
+    """The tests of some models and sources on an engine that is open; the sources come first."""
     compilation = plan.compilation
     # Of its own: several models are tested at once, in one session.
     prefix = f"rocky_test_{uuid4().hex[:12]}"
     units: list[UnitOutcome] = []
     if wanted.unit:
         tests = UnitTests(compilation, engine, prefix)
-        units = [outcome for model in models for outcome in tests.run(model)]
+        units = [outcome for model in tested.models for outcome in tests.run(model)]
     assertions: list[AssertionOutcome] = []
     if wanted.data:
         with BoundRelations(compilation, warehouse, engine, prefix) as relations:
-            for model in models:
+            for source in tested.sources:
+                if source.freshness is not None:
+                    read = Read("source", source.key)
+                    assertions.append(
+                        check_declared(read, source.freshness, relations, engine, tested.now)
+                    )
+            for model in tested.models:
                 assertions += check_model(model, relations, engine, Diagnostician(compilation))
+                fresh = model.settings.freshness
+                if fresh is not None:
+                    read = Read("model", model.key)
+                    assertions.append(check_declared(read, fresh, relations, engine, tested.now))
     return ChecksReport(tuple(units), tuple(assertions))

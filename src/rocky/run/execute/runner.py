@@ -265,7 +265,7 @@ class _RunInProgress:
         rest = [step for step in rest if step.id not in absent]
         if tools.stop.is_set():
             tools.journal.record_all([recorder.left(step, self._times.now()) for step in rest])
-        elif rest or self._options.tests_of(self._plan):
+        elif rest or self._options.has_tests(self._plan):
             require_writable(self._plan, rest, resources.warehouse)
             if engine is None:
                 resources.expected.work = foresee_work(
@@ -297,7 +297,9 @@ class _RunInProgress:
         prover = ProvenanceMaker(self._plan, self._context, inputs, environment)
         recorder = self._recorder(prover)
         if self._options.test:
-            self._tests = RunTests(self._plan, engine, resources.warehouse, tools.stop)
+            self._tests = RunTests(
+                self._plan, engine, resources.warehouse, tools.stop, self._times.now
+            )
         work = StepExecution(
             self._plan, engine, builder, recorder, tools.journal, self._times, self._tests
         )

@@ -18,6 +18,7 @@ from rocky.plan.budget import rate_of
 from rocky.plan.steps import RunPlan, Step
 from rocky.project.configuration.blocks import Resilience
 from rocky.retry import RetryAllowance, wait_ms
+from rocky.run.checks.outcomes import AssertionOutcome
 from rocky.run.engine.diagnosis import Diagnostician
 from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
 from rocky.run.engine.protocol import Engine, EngineEnd, StepFailure
@@ -217,6 +218,10 @@ class StepExecution(Watcher):
             return
         built = all(each.succeeded for each in causes)
         steps = [each.step for each in causes]
+        stale = [one for each in steps for one in self._stale_sources(each)]
+        if stale and all(each.succeeded or each.is_stale for each in causes):
+            self._journal.record(self._recorder.withheld_by_sources(step, stale, now))
+            return
         self._journal.record(self._recorder.withheld(step, steps, now, by_tests=built))
 
     def pulse(self, running: Sequence[str]) -> None:
@@ -257,8 +262,14 @@ class StepExecution(Watcher):
     def _work(self, job: str) -> bool:
         step, materialize = self._steps[job], self._materialize
         assert materialize is not None
+        stale = self._stale_sources(step)
         if job in self._settled:
-            return self._fail_units(step) is None and self._passes_data(step)
+            tested = self._fail_units(step) is None and self._passes_data(step)
+            return tested and not stale
+        if stale:
+            now = self._times.now()
+            self._journal.record(self._recorder.withheld_by_sources(step, stale, now))
+            return False
         self._journal.tell(lambda each: each.started(step))
         started_at, began = self._times.now(), monotonic()
         self._building[step.name] = None
@@ -300,6 +311,12 @@ class StepExecution(Watcher):
             lambda attempt: self._journal.tell(lambda each: each.retried(step, attempt)),
             classify,
         )
+
+    def _stale_sources(self, step: Step) -> tuple[AssertionOutcome, ...]:
+        if self._tests is None:
+            return ()
+        with self._engine.jobs.tagged(self._tag(step.id, testing=True)):
+            return self._tests.stale_sources(step)
 
     def _fail_units(self, step: Step) -> str | None:
         if self._tests is None:

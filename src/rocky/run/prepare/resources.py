@@ -23,8 +23,7 @@ from rocky.plan.request import PARALLEL, Limits, Window
 from rocky.plan.steps import RunPlan
 from rocky.plan.watermarks import NO_WATERMARK, NO_WATERMARK_FINDINGS, WatermarkFindings
 from rocky.project.configuration.blocks import Adapter
-from rocky.project.models import ModelFile
-from rocky.run.checks.outcomes import CheckSelection, models_with_tests
+from rocky.run.checks.outcomes import CheckSelection, models_with_tests, sources_with_tests
 from rocky.run.engine.protocol import Engine, EngineFacts
 from rocky.run.engine.sources import Sources
 from rocky.run.materialize.build import Materialize
@@ -180,9 +179,12 @@ class RunParameters:
     test: bool = False
     force: bool = False
 
-    def tests_of(self, plan: RunPlan) -> list[ModelFile]:
-        """The models whose tests were asked for."""
-        return models_with_tests(plan, CheckSelection()) if self.test else []
+    def has_tests(self, plan: RunPlan) -> bool:
+        """Whether tests were asked for, and there are some."""
+        wanted = CheckSelection()
+        return self.test and bool(
+            models_with_tests(plan, wanted) or sources_with_tests(plan, wanted)
+        )
 
 
 def now() -> datetime:

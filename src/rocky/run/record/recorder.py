@@ -20,6 +20,7 @@ from rocky.ledger.run_records import (
 )
 from rocky.plan.budget import cost_of, record_metrics
 from rocky.plan.steps import BUILT, HELD, SKIPPED, RunPlan, Step
+from rocky.run.checks.outcomes import AssertionOutcome, stale_words
 from rocky.run.engine.protocol import StepFailure
 from rocky.run.materialize.build import Built
 from rocky.run.materialize.seeds import UNCHANGED, seed_target
@@ -162,13 +163,26 @@ class Recorder:
         """A step whose inputs failed, or only their tests."""
         names = tuple(each.name for each in blocked_by)
         listed = ", ".join(f"`{name}`" for name in names)
+        why = f"waits for {listed}, {'whose tests' if by_tests else 'which'} failed"
+        return self._held_back(step, names, why, now)
+
+    def withheld_by_sources(
+        self, step: Step, stale: Sequence[AssertionOutcome], now: datetime
+    ) -> StepRecord:
+        """A step that reads, or waits for one that reads, sources that are not fresh."""
+        said = "; ".join(f"source `{each.model}`, which is {stale_words(each)}" for each in stale)
+        names = tuple(each.model for each in stale)
+        record = self._held_back(step, names, f"waits for {said}", now)
+        return replace(record, outcome=replace(record.outcome, is_stale=True))
+
+    def _held_back(self, step: Step, names: tuple[str, ...], why: str, now: datetime) -> StepRecord:
         execution = self._execution(
             step,
             ModelStatus.SKIPPED,
             Timing(now, 0),
             ResourcesUsed(),
             decision=SKIPPED,
-            reason=f"waits for {listed}, {'whose tests' if by_tests else 'which'} failed",
+            reason=why,
         )
         return StepRecord(StepOutcome(step, execution, blocked_by=names))
 

@@ -1,0 +1,1 @@
+SELECT order_id, ordered_at FROM raw.orders
