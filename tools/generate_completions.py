@@ -41,6 +41,7 @@ OF_COMMAND = {
     ("branch create", "name"): "text",
     ("branch promote", "key"): "file",
     ("build", "models"): "selector",
+    ("compact", "tables"): "model",
     ("compile", "names"): "model",
     ("lineage", "target"): "column",
     ("plan", "models"): "selector",

@@ -130,7 +130,7 @@ class Audit:
     model, step, block, early, newest, keeps = "", 0, 0, (-2, ""), 0, False
     def __init__(self, rows, warehouse=None, run_id=None, table=None):
         self.rows, self.warehouse, self.run_id, self.table = rows, warehouse and Path(warehouse).resolve(), run_id, (table or "").lower()
-        self.findings, self.notes, self.heads, self.seen, self.adds, self.states, self.written_at, self.open = ({} for _ in range(8))
+        self.findings, self.notes, self.heads, self.seen, self.adds, self.states, self.written_at, self.open, self.rows_hash = ({} for _ in range(9))
         self.records, self.ledger_id = {name: {} for name in RECORDS}, rows["metadata"].get("ledger_id", b"").decode("utf-8", "replace").strip('"')
         self.begun, self.closed, self.due, self.first, self.former, self.since, self.sweep, self.left, self.foreign = ({} for _ in range(9))
         self.owners, self.lost, self.gone, self.live, self.count, self.files_of, self.branches, self.before = [], set(), set(), set(), Counter(), defaultdict(dict), defaultdict(set), {}
@@ -350,7 +350,7 @@ class Audit:
             self.expect(recorded[name][1] == maker, "record_inconsistent", where, "its record is of another run or model")
         elif self.expect(unfinished or early, "foreign_commit", where, f"no record has this commit, and no run that died has signed it: `{maker[0]}`"):
             self.notes[f"note: {where}: {'from before commits were recorded' if early else 'its run died, gave up or is not done'}"] = None
-        removed = {f"{place}/{unquote(each['remove']['path'])}" for each in actions if "remove" in each}
+        removed, before = {f"{place}/{unquote(each['remove']['path'])}" for each in actions if "remove" in each}, sum(number for _, number in live.values())
         live = {path: each for path, each in live.items() if path not in removed}
         for add in (each["add"] for each in actions if "add" in each):
             path = f"{place}/{unquote(add['path'])}"
@@ -358,6 +358,9 @@ class Audit:
             same = name not in recorded or decided == "rejected" or self.files_of[maker].get(path, {}).get("size_bytes") == add["size"]
             self.expect(same, "record_missing", where, f"no record has its file `{path}`")
         told = next((hashed for each in reversed(actions) if (hashed := (each.get("metaData", {}).get("configuration") or {}).get("rocky.filesHash"))), None)
+        known, self.rows_hash[place] = self.rows_hash.get(place), next((each["metaData"].get("configuration", {}).get("rocky.rowsHash") for each in reversed(actions) if "metaData" in each), self.rows_hash.get(place))
+        quiet = any((each.get("add") or each.get("remove") or {}).get("dataChange") is False for each in actions)  # compacted: as many rows, of the same hash
+        self.expect(not quiet or (before, known) == (sum(number for _, number in live.values()), self.rows_hash[place]), "rows_mismatch", where, "it says that it changed no row, and the table has other rows after it")
         held = hash_of("".join(f"{name}\n" for name in sorted(path[len(place) + 1 :] for path in live)))
         self.expect(decided or not int(name[:20]) or "runId" not in info or told in (None, held), "commit_changed", where, "the table has other files after it than it says: commits before it were altered when it was made")
         return live

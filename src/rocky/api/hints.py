@@ -50,9 +50,9 @@ _CALLS: Final = {
     **{
         name: name
         for name in (
-            "apply", "build", "ci", "compile", "cost", "discover", "docs", "doctor", "drift", "gc",
-            "history", "lineage", "list", "logs", "plan", "publish", "replay", "run", "seal",
-            "seed", "show", "state", "test", "trace", "validate", "verify",
+            "apply", "build", "ci", "compact", "compile", "cost", "discover", "docs", "doctor",
+            "drift", "gc", "history", "lineage", "list", "logs", "plan", "publish", "replay", "run",
+            "seal", "seed", "show", "state", "test", "trace", "validate", "verify",
         )
     },
 }  # fmt: skip

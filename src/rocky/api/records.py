@@ -8,6 +8,7 @@ from rocky.api.arguments import Names, name_arguments, names_of, path_of
 from rocky.operations import workspace as operations
 
 if TYPE_CHECKING:
+    from rocky.operations.compact import CompactReport
     from rocky.operations.cost import CostReport
     from rocky.operations.doctor import DoctorReport
     from rocky.operations.foreign_table import ForeignTableReport
@@ -106,6 +107,14 @@ class Records(operations.Workspace):
             self,
             ReplayRequest(run, names_of(models), verify, execute, path_of(keep), parallel, adapter),
         )
+
+    def compact(
+        self, *tables: str, dry_run: bool = False, adapter: str | None = None
+    ) -> "CompactReport":
+        """Rewrite the small files of appended tables into larger ones, with the same rows."""
+        from rocky.operations.compact import CompactRequest, compact
+
+        return compact(self, CompactRequest(tables, dry_run, adapter))
 
     def gc(self, *, dry_run: bool = False, adapter: str | None = None) -> "GcReport":
         """Remove files that no table, branch or retained run needs."""

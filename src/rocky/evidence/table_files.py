@@ -26,7 +26,7 @@ from rocky.store.data_file import name_of
 from rocky.store.delta.actions import Action, parse_add, parse_commit, parse_path
 from rocky.store.delta.log import LOG_FOLDER
 from rocky.store.delta.signature import is_commit_signed
-from rocky.store.delta.snapshot import has_other_files
+from rocky.store.delta.snapshot import ROWS_HASH, has_other_files
 from rocky.store.objects import Objects, open_object
 
 _COMMIT: Final = re.compile(r"(\d{20})\.json")
@@ -56,7 +56,7 @@ class LogChecker:
         states: dict[int, dict[str, LiveFile]] = {}
         rows: dict[str, int] = {}
         live: dict[str, LiveFile] = {}
-        whole = True
+        whole, rows_hash = True, None
         # Where there is a gap its first version is missed: a file of a very high one may lie there.
         known = {*found, *expected.commits}
         gaps = {version - 1 for version in known if version > 0} - known
@@ -67,10 +67,13 @@ class LogChecker:
             if actions is None:
                 continue
             added = self._added(place, expected, version, actions)
-            removed = _removed(actions)
+            removed, before = _removed(actions), live
             live = {path: file for path, file in live.items() if path not in removed} | added
+            said = _rows_hash(actions, rows_hash)
             if whole:
                 self._check_files_hash(place, expected, version, actions, live)
+                self._check_compaction(place, version, actions, (before, live), said == rows_hash)
+            rows_hash = said
             rows.update({path: file.rows for path, file in added.items()})
             states[version] = live
         unrecorded = set(found) - set(expected.commits)
@@ -96,6 +99,27 @@ class LogChecker:
             place.place(f"{LOG_FOLDER}/{version:020d}.json"),
             "the table has other files after it than it says: commits before it were altered when"
             " it was made, and put back",
+        )
+
+    def _check_compaction(
+        self,
+        place: TablePlace,
+        version: int,
+        actions: list[Action],
+        states: tuple[Mapping[str, LiveFile], Mapping[str, LiveFile]],
+        same_hash: bool,  # noqa: FBT001 - one of two answers
+    ) -> None:
+        """Whether a commit that says it changed no rows has left as many, of the same hash."""
+        said = [each.get("add") or each.get("remove") for each in actions]
+        if not any(each is not None and each.get("dataChange") is False for each in said):
+            return
+        before, after = (sum(file.rows for file in state.values()) for state in states)
+        self._findings.expect(
+            before == after and same_hash,
+            FindingCode.ROWS_MISMATCH,
+            place.place(f"{LOG_FOLDER}/{version:020d}.json"),
+            "it says that it changed no row, and the table had"
+            f" {before} rows before it and {after} after it, or others",
         )
 
     def _trusted(
@@ -245,6 +269,15 @@ class LogChecker:
 
 def _info_of(actions: list[Action]) -> Mapping[str, Any]:
     return dict(next((each["commitInfo"] for each in actions if each.get("commitInfo")), {}))
+
+
+def _rows_hash(actions: list[Action], before: str | None) -> str | None:
+    """The hash of the table's rows that a commit says, or else the one `before` it."""
+    said = [each["metaData"] for each in actions if each.get("metaData")]
+    if not said:
+        return before
+    found = dict(said[-1].get("configuration") or {}).get(ROWS_HASH)
+    return None if found is None else str(found)
 
 
 def _maker_of(info: Mapping[str, Any]) -> Maker:

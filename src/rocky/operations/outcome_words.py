@@ -14,7 +14,12 @@ from rocky.ledger.run_records import ModelExecution, ModelStatus
 HELD_BACK: Final = "held back"
 UNCHANGED: Final = "unchanged"
 """A seed that is loaded, or a query that no build reads."""
-MOVED: Final = {"clone": "cloned", "promote": "promoted", "revert": "moved back"}
+MOVED: Final = {
+    "clone": "cloned",
+    "promote": "promoted",
+    "revert": "moved back",
+    "compact": "compacted",
+}
 """Tables that got content which was there already: the outcome by the decision."""
 OUTCOMES: Final = (
     "built",

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from rocky.ledger.branch_records import PROMOTIONS, PromotedTable, PromotionRecord
 from rocky.ledger.database import translated
 from rocky.ledger.pipeline_records import GracePeriod, LoadedFile
-from rocky.ledger.provenance import ProvenanceRecord
+from rocky.ledger.provenance import InputIndexEntry, ProvenanceRecord
 from rocky.ledger.readers.history import RecordedExecution
 from rocky.ledger.readers.lookup import LookupReader
 from rocky.ledger.record import RunId, key_of, load_record
@@ -25,7 +25,8 @@ class TableRecords:
     """What is known of one table: the execution that left it as it is, and what it was made from.
 
     `provenance` is that of the build whose files it has; an execution that took them over has
-    none of its own. `indexed` are the input hashes by which that build may stand for another.
+    none of its own. `indexed` are the input hashes by which that build may stand for another,
+    `entries` all by which it is found, also those of inputs that were equal in rows or columns.
     """
 
     run_id: RunId
@@ -36,6 +37,7 @@ class TableRecords:
     partitions: tuple[PartitionRecord, ...] = ()
     grace: tuple[GracePeriod, ...] = ()
     loaded: tuple[LoadedFile, ...] = ()
+    entries: tuple[InputIndexEntry, ...] = ()
 
 
 def before_promotion(known: TableRecords, promoted: PromotedTable) -> TableRecords:
@@ -119,16 +121,19 @@ class TableRecordReader(LookupReader):
         # What is carried elsewhere, or back, is written there as Rocky's own.
         self.check_remembered(model, target)
         made = self._made_by(found)
-        hashes = [] if made is None else [made.input_hash, made.cutoff_hash]
+        hashes = set() if made is None else {made.input_hash, made.cutoff_hash}
+        wanted = {*hashes, execution.input_hash} if made is not None else set()
+        entries = self.index_entries(each for each in wanted if each is not None)
         return TableRecords(
             found.run_id,
             execution,
             made,
-            frozenset(self.index_entries(each for each in hashes if each is not None)),
+            frozenset(entries.keys() & hashes),
             self._watermark(target),
             self._below(PartitionRecord, "partitions", model),
             self._below(GracePeriod, "grace_periods", target),
             self._below(LoadedFile, "loaded_files", target),
+            tuple(entries.values()),
         )
 
     def _promoted_since(self, bound: str) -> Mapping[str, PromotedTable]:

@@ -4,6 +4,7 @@
 `remote`, and `conf` goes to it as texts. `[state]` says where the ledger lives between runs.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
@@ -16,6 +17,7 @@ from rocky.project.toml.documents import (
     Days,
     Factor,
     NonNegative,
+    Parsed,
     Positive,
     Problem,
     Problems,
@@ -207,6 +209,35 @@ class Gc(NamedTuple):
     physical_delete: bool = True
     min_age_days: Days = 7
     retention_days: Days | None = None
+
+
+_SIZE: Final = re.compile(r"([0-9]{1,9})(k|kb|m|mb|g|gb)", re.IGNORECASE)
+_UNITS: Final = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_SIZES: Final = (1 << 20, 1 << 30)
+
+
+def _file_bytes(text: str) -> int:
+    found = _SIZE.fullmatch(text)
+    return int(found[1]) * _UNITS[found[2][0].lower()] if found is not None else 0
+
+
+def _parse_file_size(value: Any) -> str:
+    if isinstance(value, str) and _SIZES[0] <= _file_bytes(value) <= _SIZES[1]:
+        return value
+    raise ValueError(f'`{value}` is no size of a file: write one from "1m" to "1g"')
+
+
+FileSize = Annotated[str, Parsed(_parse_file_size)]
+
+
+class Maintenance(NamedTuple):
+    """How tables are looked after: `rocky compact` makes files of about `target_file_size`."""
+
+    target_file_size: FileSize = "128m"
+
+    @property
+    def target_bytes(self) -> int:
+        return _file_bytes(self.target_file_size)
 
 
 @refuses(

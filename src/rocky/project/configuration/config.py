@@ -19,6 +19,7 @@ from rocky.project.configuration.blocks import (
     Evidence,
     Gc,
     Import,
+    Maintenance,
     Portability,
     Publish,
     Resilience,
@@ -96,6 +97,7 @@ class Config(NamedTuple):
     store: Store = Store()
     reuse: Reuse = Reuse()
     gc: Gc = Gc()
+    maintenance: Maintenance = Maintenance()
     resilience: Resilience = Resilience()
     schema_evolution: SchemaEvolution = SchemaEvolution()
     branch: Branch = Branch()

@@ -2,8 +2,9 @@
 
 The watermark is a property of the newest version. Time intervals and loaded files are named by the
 commits that brought them, so they are gathered from the newest commit down to one that began the
-table anew. A commit on the way that names none, such as a promotion's, or one that is gone from the
-log, ends that: what is older is not known.
+table anew, past those that only cut the same rows into other files. Another commit on the way that
+names none, such as a promotion's, or one that is gone from the log, ends that: what is older is not
+known.
 """
 
 import json
@@ -15,6 +16,7 @@ from rocky.errors import StoreUnreadable
 from rocky.plan.watermarks import watermark_value
 from rocky.run.materialize.append import LOADED_FILES, LOADED_WHOLE
 from rocky.run.materialize.time_interval import INTERVALS, INTERVALS_WHOLE
+from rocky.store.delta.change import OPTIMIZE
 from rocky.store.delta.snapshot import WATERMARK, Snapshot
 from rocky.store.warehouse import Table
 
@@ -73,6 +75,9 @@ def _gather(table: Table, snapshot: Snapshot, key: str, whole: str) -> NamedPart
     parts: dict[str, int] = {}
     seen: int | None = None
     for version, info in commit_infos(table, snapshot.version):
+        if info.get("operation") == OPTIMIZE:
+            # The same rows in other files: what has brought them is named below.
+            continue
         if key not in info:
             break
         seen = version

@@ -40,25 +40,27 @@ def parse_commit(data: bytes) -> list[Action]:
     return actions
 
 
-def format_add(file: DataFile) -> Action:
+def format_add(file: DataFile, *, data_change: bool = True) -> Action:
+    """The action that brings a file; not a `data_change` if its rows were there before."""
     return {
         "add": {
             "path": quote(file.path, safe="/=:"),
             "partitionValues": dict(file.partition_values),
             "size": file.size,
             "modificationTime": file.modified_ms,
-            "dataChange": True,
+            "dataChange": data_change,
             "stats": file.stats,
         }
     }
 
 
-def format_remove(file: DataFile, deleted_ms: int) -> Action:
+def format_remove(file: DataFile, deleted_ms: int, *, data_change: bool = True) -> Action:
+    """The action that takes a file away; not a `data_change` if its rows stay in others."""
     return {
         "remove": {
             "path": quote(file.path, safe="/=:"),
             "deletionTimestamp": deleted_ms,
-            "dataChange": True,
+            "dataChange": data_change,
             "extendedFileMetadata": True,
             "partitionValues": dict(file.partition_values),
             "size": file.size,

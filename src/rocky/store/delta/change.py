@@ -29,7 +29,7 @@ from rocky.store.delta.signature import FENCE, NO_AUTHORITY, CommitAuthority
 from rocky.store.delta.snapshot import FILES_HASH, ROWS_HASH, Snapshot, files_hash
 from rocky.version import __version__
 
-Operation = Literal["REPLACE", "APPEND", "MERGE", "OVERWRITE"]
+Operation = Literal["REPLACE", "APPEND", "MERGE", "OVERWRITE", "COMPACT"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +37,16 @@ class Change:
     """One commit to be made.
 
     REPLACE makes `adds` the whole content; APPEND adds; MERGE and OVERWRITE add `adds` and remove
-    the files at the paths `removes`. `schema` and `partition_columns` are those of the table after
-    the change; while files stay, only columns may be added and NOT NULL dropped. `properties`
-    replace table properties of the same names, and REPLACE drops all other `rocky.` ones. An append
-    that sets a property which another writer has set meanwhile (a watermark) is refused, not
-    rebased. `info` goes into commitInfo (runId, model, recipeHash, ledgerHead ...). `transaction`
-    (application id, version) makes the commit happen at most once. `comments` is what the project
-    says of the table; without it, what is said of it stays. `authority` is that of the run
-    that makes it: a change with a fencing token replaces only what it was computed from.
+    the files at the paths `removes`; COMPACT does so too and is refused unless they hold the same
+    rows, so that whoever follows the changes of the table may pass over it. `schema` and
+    `partition_columns` are those of the table after the change; while files stay, only columns may
+    be added and NOT NULL dropped. `properties` replace table properties of the same names, and
+    REPLACE drops all other `rocky.` ones. An append that sets a property which another writer has
+    set meanwhile (a watermark) is refused, not rebased. `info` goes into commitInfo (runId, model,
+    recipeHash, ledgerHead ...). `transaction` (application id, version) makes the commit happen at
+    most once. `comments` is what the project says of the table; without it, what is said of it
+    stays. `authority` is that of the run that makes it: a change with a fencing token replaces only
+    what it was computed from.
     """
 
     operation: Operation
@@ -115,7 +117,9 @@ def rebase(change: Change, latest: Snapshot | None, table: str) -> RebasedChange
             raise ChangeRefused(f"table `{table}` has no file `{min(unknown)}` to remove")
         leaving = {path: live[path] for path in change.removes}
     remaining = frozenset(live) - leaving.keys()
-    if latest is not None and leaving and latest.configuration.get("delta.appendOnly") == "true":
+    if change.operation == "COMPACT":
+        _refuse_other_rows(change, latest, leaving, table)
+    elif latest is not None and leaving and latest.configuration.get("delta.appendOnly") == "true":
         raise ChangeRefused(f"table `{table}` is append-only: `delta.appendOnly` is set")
     return RebasedChange(
         _evolved_columns(change, latest, table)
@@ -127,6 +131,18 @@ def rebase(change: Change, latest: Snapshot | None, table: str) -> RebasedChange
         remaining,
         leaving,
     )
+
+
+def _refuse_other_rows(
+    change: Change, latest: Snapshot | None, leaving: Mapping[str, DataFile], table: str
+) -> None:
+    """Raise unless a compaction brings as many rows as it takes, of the hash that the table has."""
+    brought, taken = (sum(each.rows for each in files) for files in (change.adds, leaving.values()))
+    known = None if latest is None else latest.configuration.get(ROWS_HASH)
+    if brought != taken or known is None or change.properties.get(ROWS_HASH) != known:
+        raise ChangeRefused(
+            f"table `{table}` cannot be compacted: {taken} rows would become {brought}, or others"
+        )
 
 
 def _refuse_stale(change: Change, latest: Snapshot | None, table: str) -> None:
@@ -226,11 +242,15 @@ def _hash_sum(snapshot: Snapshot | None) -> int | None:
 TOKEN: Final = "txnId"
 """The key of commitInfo by which a writer knows its own commit again."""
 
+OPTIMIZE: Final = "OPTIMIZE"
+"""What Delta calls a commit that only cuts the same rows into other files."""
+
 _OPERATIONS: Final[Mapping[Operation, tuple[str, dict[str, str]]]] = {
     "REPLACE": ("WRITE", {"mode": "Overwrite"}),
     "APPEND": ("WRITE", {"mode": "Append"}),
     "MERGE": ("MERGE", {}),
     "OVERWRITE": ("WRITE", {"mode": "Overwrite"}),
+    "COMPACT": (OPTIMIZE, {}),
 }
 
 
@@ -280,12 +300,13 @@ def compose(
     paths = {file.path for file in files}
     added = tuple(file for file in files if file.name not in leaving)
     removed = [file for _, file in sorted(rebased.leaving.items()) if file.name not in names]
+    changes = change.operation != "COMPACT"
     actions: list[Action] = [
         {"commitInfo": _commit_info(change, rebased, added, occasion)},
         *_protocol(rebased, latest),
         *_metadata(rebased, paths, latest, occasion, change.comments),
-        *map(format_add, added),
-        *(format_remove(file, occasion.now_ms) for file in removed),
+        *(format_add(file, data_change=changes) for file in added),
+        *(format_remove(file, occasion.now_ms, data_change=changes) for file in removed),
     ]
     fence = change.authority.fence
     marks = {} if fence is None else {FENCE: fence}

@@ -1,0 +1,1 @@
+"""Maintenance: tables that are looked after between builds, each time in a run of its own."""

@@ -1,0 +1,132 @@
+"""A table that runs have appended to, and a reader of it: opened from Python, without a JVM."""
+
+import json
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rocky.ledger.run_records import ModelStatus
+from rocky.ledger.writer import Ledger
+from rocky.operations.compact import CompactRequest, compact
+from rocky.operations.run import RunReport, run
+from rocky.operations.verify import VerifyRequest, verify
+from rocky.operations.workspace import Workspace
+from rocky.plan.request import RunRequest
+from rocky.run.engine import spark as engines
+from rocky.store.delta.snapshot import Snapshot
+from rocky.store.warehouse import Table, open_warehouse
+from tests.operations.shops import OpenShop
+from tests.run.crash import dying
+from tests.run.memory_engine import MemoryEngine
+from tests.run.runs import Shop
+from tools.verify_run import Audit, load
+
+TABLE = "spark_catalog.default.events"
+RUNS = 4
+INCREMENTAL = '[strategy]\ntype = "incremental"\ntimestamp_column = "id"\n'
+
+
+class AppendedShop(OpenShop):
+    """`events` is appended to; `totals` reads it."""
+
+    def __init__(self, root: Path, monkeypatch: Any) -> None:
+        super().__init__(root, monkeypatch)
+        self.write("models/events.sql", "SELECT id, country FROM raw.orders")
+        self.write("models/events.toml", INCREMENTAL)
+        self.write("models/totals.sql", "SELECT country, count(*) AS n FROM events GROUP BY 1")
+        self.write_orders(3 * RUNS)
+
+    def write_orders(self, rows: int) -> None:
+        lines = (f"{row},{'DE' if row % 3 else 'FR'}\n" for row in range(1, rows + 1))
+        self.write("data/orders.csv", "id,country\n" + "".join(lines))
+
+    def build(self) -> RunReport:
+        return run(self.workspace, RunRequest(("events", "totals")))
+
+    def build_all(self) -> RunReport:
+        return run(self.workspace, RunRequest())
+
+    @property
+    def statuses(self) -> dict[str, ModelStatus]:
+        """What became of the models of the newest run."""
+        return {each.model_name: each.status for each in self.records()[0].models_executed}
+
+    @property
+    def snapshot(self) -> Snapshot:
+        tables = open_warehouse("warehouse", base=self.root).tables()
+        found = next(each.snapshot() for each in tables if each.name == TABLE)
+        assert found is not None
+        return found
+
+    @property
+    def rows(self) -> list[tuple[object, ...]]:
+        return Shop.rows(self, "events")  # type: ignore[arg-type] # it asks for the root alone
+
+    @property
+    def folder(self) -> Path:
+        return self.root / "warehouse/spark_catalog/default/events"
+
+    def commit(self, version: int) -> Path:
+        return self.folder / f"_delta_log/{version:020d}.json"
+
+    def actions(self, version: int) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.commit(version).read_text().splitlines()]
+
+    def findings(self) -> set[str]:
+        """What verifying finds, by us and by the script for auditors, which agree."""
+        ours = {each.code.value for each in verify(self.workspace, VerifyRequest()).findings}
+        script = Audit(load(self.root / ".rocky-state.db"), None)
+        script.check()
+        assert ours == {each.partition(":")[0] for each in script.findings}
+        return ours
+
+
+class AppendedTemplate:
+    """Such a shop after its runs, which are made once and put back from a copy."""
+
+    def __init__(self, folder: Path) -> None:
+        self._root, self._copy = folder / "shop", folder / "copy"
+        with pytest.MonkeyPatch.context() as patch:
+            shop = AppendedShop(self._root, patch)
+            for number in range(1, RUNS + 1):
+                shop.write_orders(3 * number)
+                assert 0 == shop.build().exit_code
+        shutil.copytree(self._root, self._copy)
+
+    def reopen(self, monkeypatch: Any) -> AppendedShop:
+        """The shop as its runs left it."""
+        shutil.rmtree(self._root)
+        shutil.copytree(self._copy, self._root)
+        return AppendedShop(self._root, monkeypatch)
+
+
+POINTS = {
+    "begin": (Ledger, "begin_run"),
+    "write": (MemoryEngine, "write"),
+    "commit": (Table, "commit"),
+    "record": (Ledger, "record_models"),
+    "finish": (Ledger, "finish_run"),
+}
+
+
+def compact_and_die(root: str, point: str) -> None:
+    """Compact in a process of its own that is killed before or after a point."""
+
+    @contextmanager
+    def open_memory(adapter: Any, base: Path, spark: Any = None) -> Iterator[MemoryEngine]:
+        yield MemoryEngine(base)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engines, "open_project_engine", open_memory)
+        when, _, name = point.partition(" ")
+        owner, attribute = POINTS[name]
+        function = getattr(owner, attribute)
+        patch.setattr(owner, attribute, dying(function, 1, before=when == "before"))
+        compact(Workspace(Path(root), spark="a session"), CompactRequest())
+    os.kill(os.getpid(), signal.SIGTERM)
