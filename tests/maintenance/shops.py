@@ -119,7 +119,7 @@ def compact_and_die(root: str, point: str) -> None:
     """Compact in a process of its own that is killed before or after a point."""
 
     @contextmanager
-    def open_memory(adapter: Any, base: Path, spark: Any = None) -> Iterator[MemoryEngine]:
+    def open_memory(_adapter: Any, base: Path, *_more: Any) -> Iterator[MemoryEngine]:
         yield MemoryEngine(base)
 
     with pytest.MonkeyPatch.context() as patch:
