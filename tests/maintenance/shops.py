@@ -1,19 +1,19 @@
 """A table that runs have appended to, and a reader of it: opened from Python, without a JVM."""
 
 import json
-import os
 import shutil
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import pytest
 
 from rocky.ledger.run_records import ModelStatus
 from rocky.ledger.writer import Ledger
 from rocky.operations.compact import CompactRequest, compact
+from rocky.operations.retention import RetentionRequest, retention
 from rocky.operations.run import RunReport, run
 from rocky.operations.verify import VerifyRequest, verify
 from rocky.operations.workspace import Workspace
@@ -29,6 +29,12 @@ from tools.verify_run import Audit, load
 
 TABLE = "spark_catalog.default.events"
 RUNS = 4
+SOURCE = (
+    '[[source]]\nname = "raw.visits"\nformat = "csv"\npath = "data/visits.csv"\n'
+    'columns = [ { name = "id", type = "bigint" }, { name = "day", type = "date" } ]\n'
+)
+SIDECAR = 'retention = "{kept}"\n[strategy]\ntype = "incremental"\ntimestamp_column = "day"\n'
+TODAY = datetime.now(UTC).date()
 INCREMENTAL = '[strategy]\ntype = "incremental"\ntimestamp_column = "id"\n'
 
 
@@ -41,6 +47,11 @@ class AppendedShop(OpenShop):
         self.write("models/events.toml", INCREMENTAL)
         self.write("models/totals.sql", "SELECT country, count(*) AS n FROM events GROUP BY 1")
         self.write_orders(3 * RUNS)
+
+    def make_runs(self) -> None:
+        for number in range(1, RUNS + 1):
+            self.write_orders(3 * number)
+            assert 0 == self.build().exit_code
 
     def write_orders(self, rows: int) -> None:
         lines = (f"{row},{'DE' if row % 3 else 'FR'}\n" for row in range(1, rows + 1))
@@ -87,23 +98,46 @@ class AppendedShop(OpenShop):
         return ours
 
 
-class AppendedTemplate:
-    """Such a shop after its runs, which are made once and put back from a copy."""
+class VisitShop(AppendedShop):
+    """`events` has a row a day, of the last days: three runs have brought ten days each."""
 
-    def __init__(self, folder: Path) -> None:
-        self._root, self._copy = folder / "shop", folder / "copy"
+    def __init__(self, root: Path, monkeypatch: Any) -> None:
+        super().__init__(root, monkeypatch)
+        self.write("sources/visits.toml", SOURCE)
+        self.write("models/events.sql", "SELECT id, day FROM raw.visits")
+        self.write("models/totals.sql", "SELECT count(*) AS n FROM events")
+        self.write("models/events.toml", SIDECAR.format(kept="15d"))
+        self.visit(30, 1)
+
+    def make_runs(self) -> None:
+        for newest in (21, 11, 1):
+            self.visit(30, newest)
+            assert 0 == self.build().exit_code
+
+    def visit(self, oldest: int, newest: int) -> None:
+        """A row for each day from so many days ago to so many days ago."""
+        days = (TODAY - timedelta(days=ago) for ago in range(oldest, newest - 1, -1))
+        lines = "".join(f"{(TODAY - day).days},{day}\n" for day in days)
+        self.write("data/visits.csv", f"id,day\n{lines}")
+
+
+S = TypeVar("S", bound=AppendedShop)
+
+
+class Template(Generic[S]):
+    """A shop after its runs, which are made once and put back from a copy."""
+
+    def __init__(self, folder: Path, kind: type[S]) -> None:
+        self._root, self._copy, self._kind = folder / "shop", folder / "copy", kind
         with pytest.MonkeyPatch.context() as patch:
-            shop = AppendedShop(self._root, patch)
-            for number in range(1, RUNS + 1):
-                shop.write_orders(3 * number)
-                assert 0 == shop.build().exit_code
+            kind(self._root, patch).make_runs()
         shutil.copytree(self._root, self._copy)
 
-    def reopen(self, monkeypatch: Any) -> AppendedShop:
+    def reopen(self, monkeypatch: Any) -> S:
         """The shop as its runs left it."""
         shutil.rmtree(self._root)
         shutil.copytree(self._copy, self._root)
-        return AppendedShop(self._root, monkeypatch)
+        return self._kind(self._root, monkeypatch)
 
 
 POINTS = {
@@ -115,8 +149,8 @@ POINTS = {
 }
 
 
-def compact_and_die(root: str, point: str) -> None:
-    """Compact in a process of its own that is killed before or after a point."""
+def maintain_and_die(root: str, verb: str, point: str) -> None:
+    """Compact, or delete old rows, in a process that is killed before or after a point."""
 
     @contextmanager
     def open_memory(_adapter: Any, base: Path, *_more: Any) -> Iterator[MemoryEngine]:
@@ -128,5 +162,8 @@ def compact_and_die(root: str, point: str) -> None:
         owner, attribute = POINTS[name]
         function = getattr(owner, attribute)
         patch.setattr(owner, attribute, dying(function, 1, before=when == "before"))
-        compact(Workspace(Path(root), spark="a session"), CompactRequest())
-    os.kill(os.getpid(), signal.SIGTERM)
+        workspace = Workspace(Path(root), spark="a session")
+        if verb == "compact":
+            compact(workspace, CompactRequest())
+        else:
+            retention(workspace, RetentionRequest())

@@ -23,7 +23,7 @@ from rocky.operations.seal import SealRequest, seal
 from rocky.operations.verify import VerifyRequest, verify
 from rocky.replay.verdicts import Verdict
 from rocky.store.delta.snapshot import ROWS_HASH, WATERMARK
-from tests.maintenance.shops import RUNS, TABLE, AppendedShop, AppendedTemplate
+from tests.maintenance.shops import RUNS, TABLE, AppendedShop, Template
 
 pytestmark = pytest.mark.slow
 
@@ -31,8 +31,8 @@ REUSED = {"events": ModelStatus.REUSED, "totals": ModelStatus.REUSED}
 
 
 @pytest.fixture(scope="module")
-def template(tmp_path_factory) -> AppendedTemplate:
-    return AppendedTemplate(tmp_path_factory.mktemp("appended"))
+def template(tmp_path_factory) -> Template[AppendedShop]:
+    return Template(tmp_path_factory.mktemp("appended"), AppendedShop)
 
 
 @pytest.fixture

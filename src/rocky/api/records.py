@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rocky.operations.history import ExecutionsReport, HistoryReport, RunAccount
     from rocky.operations.logs import LogsReport
     from rocky.operations.replay import RebuildReport, RecordReport, RecordVerificationReport
+    from rocky.operations.retention import RetentionReport
     from rocky.operations.seal import SealReport
     from rocky.operations.state import RetentionSweepReport, StateReport, WatermarkDeletionReport
     from rocky.operations.state_restoration import RestorationReport
@@ -115,6 +116,14 @@ class Records(operations.Workspace):
         from rocky.operations.compact import CompactRequest, compact
 
         return compact(self, CompactRequest(tables, dry_run, adapter))
+
+    def retention(
+        self, *models: str, dry_run: bool = False, adapter: str | None = None
+    ) -> "RetentionReport":
+        """Delete rows that are older than their models' `retention`."""
+        from rocky.operations.retention import RetentionRequest, retention
+
+        return retention(self, RetentionRequest(models, dry_run, adapter))
 
     def gc(self, *, dry_run: bool = False, adapter: str | None = None) -> "GcReport":
         """Remove files that no table, branch or retained run needs."""

@@ -69,6 +69,7 @@ COMMANDS: Final = {
     "hooks": "List what is called when something happens in a run, or try it.",
     "branch": "Make, compare, approve, promote and revert branches of the tables.",
     "compact": "Rewrite the small files of appended tables into larger ones, with the same rows.",
+    "retention": "Delete rows that are older than their models' `retention`.",
     "gc": "Remove files that no table, branch or retained run needs.",
 }
 """Name -> one-line help, in the order of `--help`."""
@@ -160,6 +161,8 @@ def load_command(name: str) -> click.Command:
             from rocky.cli.commands.hooks import command as found
         case "compact":
             from rocky.cli.commands.compact import command as found
+        case "retention":
+            from rocky.cli.commands.retention import command as found
         case "branch":
             from rocky.cli.commands.branch import command as found
         case _:

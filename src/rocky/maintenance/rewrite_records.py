@@ -1,9 +1,9 @@
-"""The records of a rewrite: a table whose rows are the same in other files, as the ledger keeps it.
+"""The records of a rewrite: a table that a run has cut into other files, or deleted old rows of.
 
-What the rows were made from still holds, so the build that made them is said again for the new
-files, and found by the same inputs: a run has no reason to build the table anew. Where the table is
-not what a build left, which a run that died may have changed, nothing is said and its next run
-looks for itself.
+Where the rows are the same, what they were made from still holds, so the build that made them is
+said again for the new files, and found by the same inputs: a run has no reason to build the table
+anew. Where the table is not what a build left, which a run that died may have changed, nothing is
+said and its next run looks for itself.
 """
 
 from dataclasses import dataclass, replace
@@ -40,24 +40,33 @@ class Rewrite:
 
 def rewrite_records(done: Rewrite) -> ModelRecords:
     """What a run has done to a table whose rows it has left as they were."""
-    found, committed, now = done.found, done.committed, done.finished_at
     provenance = _provenance(done)
     return ModelRecords(
         _execution(done, provenance),
-        tuple(
-            ArtifactRecord(
-                file.address,
-                done.run_id,
-                found.model,
-                str(found.table.place_of(file)),
-                committed.snapshot.version,
-                file.size,
-                now,
-            )
-            for file in committed.added
-        ),
+        _artifacts(done),
         provenance=provenance,
-        index=_index(found.known, found.snapshot, provenance, now),
+        index=_index(done.found.known, done.found.snapshot, provenance, done.finished_at),
+    )
+
+
+def deletion_records(done: Rewrite, rows: int) -> ModelRecords:
+    """What a run has done that deleted rows: no build has made what is left."""
+    return ModelRecords(replace(_execution(done, None), rows_affected=rows), _artifacts(done))
+
+
+def _artifacts(done: Rewrite) -> tuple[ArtifactRecord, ...]:
+    """The files that the commit added."""
+    return tuple(
+        ArtifactRecord(
+            file.address,
+            done.run_id,
+            done.found.model,
+            str(done.found.table.place_of(file)),
+            done.committed.snapshot.version,
+            file.size,
+            done.finished_at,
+        )
+        for file in done.committed.added
     )
 
 

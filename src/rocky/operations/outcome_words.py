@@ -19,8 +19,9 @@ MOVED: Final = {
     "promote": "promoted",
     "revert": "moved back",
     "compact": "compacted",
+    "expire": "expired",
 }
-"""Tables that got content which was there already: the outcome by the decision."""
+"""Tables that were written without a build: the outcome by the decision."""
 OUTCOMES: Final = (
     "built",
     *MOVED.values(),

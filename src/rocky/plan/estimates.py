@@ -115,7 +115,7 @@ def _was_whole(execution: ModelExecution) -> bool:
 _LOOKED_AT: Final = 100
 """Executions of a model that are looked at, at most, to find the builds among them."""
 _NOT_BUILT: Final = frozenset(
-    {"skip", "reuse", RESUMED, HELD, "clone", "promote", "revert", "compact"}
+    {"skip", "reuse", RESUMED, HELD, "clone", "promote", "revert", "compact", "expire"}
 )
 
 

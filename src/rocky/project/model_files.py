@@ -18,6 +18,7 @@ from rocky.diagnostics.diagnostic import Span
 from rocky.language.dsl.mapped_text import MappedText
 from rocky.language.macros.calls import has_calls
 from rocky.language.macros.expansion import Expansion
+from rocky.project.configuration.kept_rows import refuse_retention
 from rocky.project.configuration.model import ModelSettings
 from rocky.project.configuration.strategies import Snapshot
 from rocky.project.files import Stamp, read_text
@@ -306,6 +307,10 @@ def _read_settings(
     problems.extend(refused)
     if refused:
         settings = settings._replace(surrogate_key=())
+    unfit = list(refuse_retention(settings.retention, settings.strategy))
+    problems.extend(unfit)
+    if unfit:
+        settings = settings._replace(retention=None)
     if _dates_nothing(settings):
         problems.append(
             Problem(

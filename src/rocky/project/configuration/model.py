@@ -14,6 +14,7 @@ from rocky.diagnostics.codes import FORMER
 from rocky.diagnostics.suggestion import suggestion
 from rocky.project.configuration.dialects import Allowed
 from rocky.project.configuration.freshness import Freshness
+from rocky.project.configuration.kept_rows import KeptFor
 from rocky.project.configuration.labels import NO_META, NO_TAGS, Meta, Tags
 from rocky.project.configuration.paths import CatalogName, FolderName
 from rocky.project.configuration.strategies import StrategySetting
@@ -300,14 +301,12 @@ class UnitTest(NamedTuple):
         "use `tags`, which selectors and `rocky cost` know",
         later=True,
     ),
-    retention=Refusal(
-        "no run deletes old rows", "filter old rows out in the model's query", later=True
-    ),
 )
 class ModelSettings(NamedTuple):
     """Everything a sidecar can say about its model. `inputs` and `output` are a Python model's.
 
-    `intent` says what a model is for; it is its description unless it has one.
+    `intent` says what a model is for; it is its description unless it has one. `retention` says how
+    long rows are kept, as `90d` or `2y`: `rocky retention` deletes older ones.
     """
 
     name: FolderName | None = None
@@ -335,6 +334,7 @@ class ModelSettings(NamedTuple):
     surrogate_key: tuple[SurrogateKey, ...] = ()
     group: str | None = None
     freshness: Freshness | None = None
+    retention: KeptFor | None = None
 
 
 class FolderDefaults(NamedTuple):

@@ -2,23 +2,25 @@
 
 The watermark is a property of the newest version. Time intervals and loaded files are named by the
 commits that brought them, so they are gathered from the newest commit down to one that began the
-table anew, past those that only cut the same rows into other files. Another commit on the way that
-names none, such as a promotion's, or one that is gone from the log, ends that: what is older is not
-known.
+table anew, past those of runs that only rewrite files or delete old rows. Another commit on the way
+that names none, such as a promotion's, or one that is gone from the log, ends that: what is older
+is not known.
 """
 
 import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from rocky.errors import StoreUnreadable
 from rocky.plan.watermarks import watermark_value
 from rocky.run.materialize.append import LOADED_FILES, LOADED_WHOLE
 from rocky.run.materialize.time_interval import INTERVALS, INTERVALS_WHOLE
-from rocky.store.delta.change import OPTIMIZE
+from rocky.store.delta.change import DELETE, OPTIMIZE
 from rocky.store.delta.snapshot import WATERMARK, Snapshot
 from rocky.store.warehouse import Table
+
+_BRINGING_NOTHING: Final = (OPTIMIZE, DELETE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +77,8 @@ def _gather(table: Table, snapshot: Snapshot, key: str, whole: str) -> NamedPart
     parts: dict[str, int] = {}
     seen: int | None = None
     for version, info in commit_infos(table, snapshot.version):
-        if info.get("operation") == OPTIMIZE:
-            # The same rows in other files: what has brought them is named below.
+        if info.get("operation") in _BRINGING_NOTHING and "runId" in info:
+            # What has brought the rows is named below.
             continue
         if key not in info:
             break

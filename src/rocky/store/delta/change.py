@@ -29,16 +29,16 @@ from rocky.store.delta.signature import FENCE, NO_AUTHORITY, CommitAuthority
 from rocky.store.delta.snapshot import FILES_HASH, ROWS_HASH, Snapshot, files_hash
 from rocky.version import __version__
 
-Operation = Literal["REPLACE", "APPEND", "MERGE", "OVERWRITE", "COMPACT"]
+Operation = Literal["REPLACE", "APPEND", "MERGE", "OVERWRITE", "COMPACT", "DELETE"]
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """One commit to be made.
 
-    REPLACE makes `adds` the whole content; APPEND adds; MERGE and OVERWRITE add `adds` and remove
-    the files at the paths `removes`; COMPACT does so too and is refused unless they hold the same
-    rows, so that whoever follows the changes of the table may pass over it. `schema` and
+    REPLACE makes `adds` the whole content; APPEND adds; MERGE, OVERWRITE and DELETE add `adds` and
+    remove the files at the paths `removes`; COMPACT does so too and is refused unless they hold the
+    same rows, so that whoever follows the changes of the table may pass over it. `schema` and
     `partition_columns` are those of the table after the change; while files stay, only columns may
     be added and NOT NULL dropped. `properties` replace table properties of the same names, and
     REPLACE drops all other `rocky.` ones. An append that sets a property which another writer has
@@ -245,12 +245,16 @@ TOKEN: Final = "txnId"
 OPTIMIZE: Final = "OPTIMIZE"
 """What Delta calls a commit that only cuts the same rows into other files."""
 
+DELETE: Final = "DELETE"
+"""And one that only takes rows away."""
+
 _OPERATIONS: Final[Mapping[Operation, tuple[str, dict[str, str]]]] = {
     "REPLACE": ("WRITE", {"mode": "Overwrite"}),
     "APPEND": ("WRITE", {"mode": "Append"}),
     "MERGE": ("MERGE", {}),
     "OVERWRITE": ("WRITE", {"mode": "Overwrite"}),
     "COMPACT": (OPTIMIZE, {}),
+    "DELETE": (DELETE, {}),
 }
 
 

@@ -1,4 +1,6 @@
-"""Compacting by Spark itself: partitions, nested values and added columns come out as they were."""
+"""Maintenance by Spark itself: what is compacted comes out as it was, and only old rows go."""
+
+from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
 import pytest
@@ -97,3 +99,50 @@ def test_a_partitioned_table_of_nested_values_is_compacted_and_reused(tmp_path, 
     assert [] == verify(tmp_path)
     replayed = project.replay(project.history().runs[1].run_id, execute=True)
     assert {"events": "row_exact"} == {each.model: each.verdict.value for each in replayed.models}
+
+
+def test_old_rows_go_by_the_bounds_of_files_and_by_the_column(tmp_path, spark):
+    """One file is old as a whole, one in part, one not at all; a row without a time stays."""
+    now = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    columns = '{ name = "id", type = "bigint" }, { name = "at", type = "timestamp" }'
+    files = {
+        "sources/raw.toml": (
+            '[[source]]\nname = "raw.visits"\nformat = "parquet"\npath = "data"\n'
+            f"columns = [ {columns} ]\n"
+        ),
+        "models/visits.sql": "SELECT id, at FROM raw.visits",
+        "models/visits.toml": (
+            'retention = "10d"\n[strategy]\ntype = "incremental"\ntimestamp_column = "at"\n'
+        ),
+        "models/totals.sql": "SELECT count(*) AS n FROM visits",
+    }
+    project = rocky.open(write_files(tmp_path, files), spark=spark)
+    types = pa.schema([("id", pa.int64()), ("at", pa.timestamp("us", "UTC"))])
+    edge = now - timedelta(days=10)
+    batches = [
+        [(1, edge - timedelta(days=5)), (2, edge - timedelta(days=4)), (3, None)],
+        [(4, edge - timedelta(days=3)), (5, edge - timedelta(days=2))],
+        [(6, edge - timedelta(microseconds=1)), (7, edge)],
+        [(8, edge + timedelta(days=1))],
+    ]
+    for number, batch in enumerate(batches):
+        rows = [{"id": id_, "at": at} for id_, at in batch]
+        write_rows(tmp_path / f"data/{number}.parquet", types, rows)
+        assert 0 == project.run().exit_code
+    folder = table_folder(tmp_path, "visits")
+
+    (foreseen,) = project.retention(dry_run=True).tables
+    (found,) = project.retention().tables
+
+    assert (2, 7) == (foreseen.certain, foreseen.possible)
+    assert ("expired", 5) == (found.status, found.expired)
+    assert [3, 7, 8] == [row["id"] for row in rows_of(folder)]
+    assert [] == verify(tmp_path)
+    again = {
+        each.step.name: each.execution.status.value for each in project.run().run.result.outcomes
+    }
+    assert {"visits": "success", "totals": "success"} == again
+    assert [3, 7, 8] == [row["id"] for row in rows_of(folder)]
+    assert "unchanged" == project.retention().tables[0].status
+    assert [{"n": 3}] == DeltaTable(table_folder(tmp_path, "totals")).to_pyarrow_table().to_pylist()
+    assert [] == verify(tmp_path)
