@@ -73,7 +73,7 @@ def test_a_run_shows_its_progress_in_one_place_and_ends_with_its_report(shown):
     assert "built" in progress.data["text/html"]
     assert "<progress" not in progress.data["text/html"], "it is over"
     assert "<RunReport: Success in " in report.data["text/plain"]
-    assert "<td>things</td><td>build</td>" in report.data["text/html"]
+    assert "<td>things</td><td>built</td>" in report.data["text/html"]
 
 
 def test_a_second_run_reuses_and_one_that_is_to_be_silent_shows_its_report_only(shown):

@@ -89,7 +89,7 @@ print(json.dumps({"options": told, "text": list(text)}))
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_spark_is_started_for_the_work_that_is_expected(tmp_path):
     names = ("TieredStopAtLevel", "Tier4InvocationThreshold")
     env = {"XDG_CACHE_HOME": str(tmp_path), "JDK_JAVA_OPTIONS": None}
