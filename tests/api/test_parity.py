@@ -308,6 +308,18 @@ PAIRS = (
         adapter="other",
     ),
     pair(
+        "backfill m --from a --to b --downstream --dry-run --force --target other",
+        "backfill.backfill",
+        "backfill",
+        "m",
+        start="a",
+        end="b",
+        downstream=True,
+        dry_run=True,
+        force=True,
+        adapter="other",
+    ),
+    pair(
         "compact a b --dry-run --target other",
         "compact.compact",
         "compact",

@@ -50,10 +50,10 @@ _CALLS: Final = {
     **{
         name: name
         for name in (
-            "apply", "build", "ci", "compact", "compile", "cost", "discover", "docs", "doctor",
-            "drift", "gc", "history", "lineage", "list", "logs", "plan", "publish", "replay",
-            "retention", "run",
-            "seal", "seed", "show", "state", "test", "trace", "validate", "verify",
+            "apply", "backfill", "build", "ci", "compact", "compile", "cost", "discover", "docs",
+            "doctor", "drift", "gc", "history", "lineage", "list", "logs", "plan", "publish",
+            "replay", "retention", "run", "seal", "seed", "show", "state", "test", "trace",
+            "validate", "verify",
         )
     },
 }  # fmt: skip

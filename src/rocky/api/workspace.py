@@ -23,6 +23,7 @@ from rocky.plan.arguments import refuse_unfit
 
 if TYPE_CHECKING:
     from rocky.operations.apply import ApplyReport
+    from rocky.operations.backfill import BackfillReport
     from rocky.operations.branch.promotion import ForgottenReport, PromotionReport, RecoveryReport
     from rocky.operations.branch.show import BranchesReport, PromotionsReport
     from rocky.operations.discover import DiscoverReport
@@ -53,6 +54,23 @@ class Workspace(Analysis):
         return Branch(self, name)
 
     # -------------------------------------------------------------- tables
+
+    def backfill(
+        self,
+        model: str,
+        *,
+        start: str,
+        end: str | None = None,
+        downstream: bool = False,
+        dry_run: bool = False,
+        force: bool = False,
+        adapter: str | None = None,
+    ) -> "BackfillReport":
+        """Compute the time intervals of a model again, and with `downstream` of its readers."""
+        from rocky.operations.backfill import BackfillRequest, backfill
+
+        request = BackfillRequest(model, start, end, downstream, dry_run, force, adapter)
+        return backfill(self, request)
 
     def run(self, *select: str, **options: Unpack[RunOptions]) -> "RunReport":
         """Build models' tables, copy and check others, and record it.

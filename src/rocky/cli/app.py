@@ -68,6 +68,7 @@ COMMANDS: Final = {
     "doctor": "Check that settings, state, warehouses and Spark are in order.",
     "hooks": "List what is called when something happens in a run, or try it.",
     "branch": "Make, compare, approve, promote and revert branches of the tables.",
+    "backfill": "Compute the time intervals of a model again, and those of its readers.",
     "compact": "Rewrite the small files of appended tables into larger ones, with the same rows.",
     "retention": "Delete rows that are older than their models' `retention`.",
     "gc": "Remove files that no table, branch or retained run needs.",
@@ -159,6 +160,8 @@ def load_command(name: str) -> click.Command:
             from rocky.cli.commands.doctor import command as found
         case "hooks":
             from rocky.cli.commands.hooks import command as found
+        case "backfill":
+            from rocky.cli.commands.backfill import command as found
         case "compact":
             from rocky.cli.commands.compact import command as found
         case "retention":
