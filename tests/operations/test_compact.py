@@ -19,10 +19,14 @@ from rocky.maintenance.file_groups import FileGroup
 from rocky.operations.compact import CompactReport, CompactRequest, TableCompaction, compact
 from rocky.operations.gc import GcRequest, gc
 from rocky.operations.replay import RebuildReport, ReplayRequest, replay
+from rocky.operations.run import run
 from rocky.operations.seal import SealRequest, seal
 from rocky.operations.verify import VerifyRequest, verify
+from rocky.plan.request import RunRequest
 from rocky.replay.verdicts import Verdict
+from rocky.run.record.table_memory import remember_table
 from rocky.store.delta.snapshot import ROWS_HASH, WATERMARK
+from rocky.store.warehouse import open_warehouse
 from tests.maintenance.shops import RUNS, TABLE, AppendedShop, Template
 
 pytestmark = pytest.mark.slow
@@ -295,3 +299,35 @@ def test_other_rows_of_the_same_number_are_missed_too(shop, monkeypatch):
         compact(shop.workspace, CompactRequest())
 
     assert version == shop.snapshot.version
+
+
+LOAD = """
+[pipeline.files]
+type = "load"
+source_dir = "files"
+target = { catalog = "c", schema = "files", table = "visits" }
+"""
+
+
+def test_what_a_pipeline_has_loaded_is_compacted_and_not_loaded_again(tmp_path, monkeypatch):
+    shop = AppendedShop(tmp_path, monkeypatch)
+    shop.append("rocky.toml", LOAD)
+    for number in range(3):
+        shop.write(f"files/{number}.csv", f"id\n{number}\n")
+        run(shop.workspace, RunRequest(pipeline="files"))
+
+    (found,) = compact(shop.workspace, CompactRequest(("c.files.visits",))).tables
+    run(shop.workspace, RunRequest(pipeline="files"))
+    shop.write("files/3.csv", "id\n3\n")
+    run(shop.workspace, RunRequest(pipeline="files"))
+
+    assert ("compacted", 3, 1) == (found.status, found.files_before, found.files_after)
+    tables = {each.name: each for each in open_warehouse("warehouse", base=shop.root).tables()}
+    snapshot = tables["c.files.visits"].snapshot()
+    assert snapshot is not None
+    assert (2, 4) == (len(snapshot.files), snapshot.rows)
+    # A state that is lost is put back from the commits: the compaction hides none of them.
+    memory = remember_table(tables["c.files.visits"], snapshot)
+    assert memory.files is not None
+    assert (4, 0) == (len(memory.files.parts), memory.files.since)
+    assert set() == shop.findings()
