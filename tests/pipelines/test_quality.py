@@ -6,6 +6,7 @@ from threading import Event
 
 import pytest
 
+from rocky.compiler.passes import compile_project
 from rocky.errors import NothingSelected, RunRefused
 from rocky.ledger.pipeline_state import load_counts
 from rocky.ledger.writer import open_ledger
@@ -307,3 +308,149 @@ def test_rows_that_fail_are_shown_and_not_recorded(quality):
     sample = quality.report.checks.samples["lake.acme.orders", "not_null:id"]
 
     assert ((None, "a"),) == sample.rows
+
+
+SOURCES = """
+[[source]]
+name = "raw.orders"
+format = "csv"
+path = "orders.csv"
+columns = [
+  { name = "id", type = "bigint" },
+  { name = "customer", type = "bigint" },
+  { name = "loaded_at", type = "timestamp" },
+]
+freshness = { time_column = "loaded_at", warn_after = "6 hours", error_after = "1 day" }
+
+[[source]]
+name = "raw.customers"
+format = "csv"
+path = "customers.csv"
+columns = [ { name = "id", type = "bigint" } ]
+"""
+SOURCE = '{ source = "Raw.Orders" }'
+PARENTS = (
+    'assertions = [ { type = "relationships", column = "customer", to_table = "customers",'
+    ' to_column = "id" } ]\n'
+)
+
+
+@pytest.fixture
+def sourced(quality):
+    files = {
+        "sources/raw.toml": SOURCES,
+        "orders.csv": "id,customer,loaded_at\n1,7,2026-01-31 01:00:00\n,8,2026-01-30 13:00:00\n",
+        "customers.csv": "id\n7\n",
+    }
+    for name, text in files.items():
+        (quality.root / name).parent.mkdir(exist_ok=True)
+        (quality.root / name).write_text(text)
+    return quality
+
+
+def test_a_declared_source_is_checked_like_a_table(sourced):
+    report = sourced.run(
+        f'row_count = true\nnull_rate = {{ columns = ["id"], threshold = 0.1 }}\n{NOT_NULL}', SOURCE
+    )
+
+    assert [
+        ("raw.orders", "row_count", True),
+        ("raw.orders", "freshness", False),
+        ("raw.orders", "null_rate:id", False),
+        ("raw.orders", "not_null:id", False),
+    ] == told(report)
+    found = {each.name: each for each in report.check_outcomes}
+    assert "0.5 (1 of 2 rows)" == found["null_rate:id"].observed
+    assert 1 == found["not_null:id"].failing_rows
+    # What the source says of itself is a warning here: it fails no run.
+    assert ("warning", "11 h old", "at most 6 h old") == (
+        found["freshness"].severity,
+        found["freshness"].observed,
+        found["freshness"].expected,
+    )
+    assert 2 == load_counts(sourced.root / STATE, ["raw.orders"])["raw.orders"][-1].count
+
+
+def test_the_freshness_of_the_pipeline_is_in_place_of_that_of_the_source(sourced):
+    checks = 'freshness = { threshold_seconds = 60, timestamp_column = "loaded_at" }'
+    report = sourced.run(checks, SOURCE)
+
+    (found,) = report.check_outcomes
+    assert ("error", "at most 60 s old") == (found.severity, found.expected)
+
+
+def test_rows_of_a_source_relate_to_another_source(sourced):
+    report = sourced.run(PARENTS, SOURCE)
+
+    found = {each.name: each for each in report.check_outcomes}
+    assert 1 == found["relationships:customer"].failing_rows
+
+
+def test_a_source_and_a_table_are_checked_together(sourced):
+    report = sourced.run("row_count = true", f'{SOURCE}, {{ catalog = "lake", schema = "acme" }}')
+
+    assert ["raw.orders", "raw.orders", "lake.acme.orders"] == [
+        each.table for each in report.check_outcomes
+    ]
+
+
+def test_a_source_that_cannot_be_read_is_a_failed_check(sourced):
+    (sourced.root / "orders.csv").unlink()
+    report = sourced.run("row_count = true", SOURCE)
+
+    (found,) = report.check_outcomes
+    assert ("raw.orders", "readable", False) == (found.table, found.name, found.passed)
+    assert 1 == report.exit_code
+
+
+def test_rows_of_a_source_are_not_put_into_quarantine(sourced):
+    report = sourced.run(QUARANTINE, SOURCE)
+
+    assert "it is not a table of the warehouse" in report.failed_sources["raw.orders"]
+    assert ("raw.orders", "not_null:id", False) in told(report)
+
+
+def test_a_source_that_nobody_declares_is_an_error_at_its_line(sourced):
+    (sourced.root / "rocky.toml").write_text(
+        '[pipeline.q]\ntype = "quality"\ntables = [ { source = "raw.oders" } ]\n'
+        "[pipeline.q.checks]\nenabled = true\nrow_count = true\n"
+    )
+    project = load_project(sourced.root, env={})
+
+    (found,) = project.diagnostics
+    assert "no source `raw.oders` is declared" == found.message
+    assert "did you mean `raw.orders`?" == found.help
+    assert 3 == project.texts["rocky.toml"].line_of(found.span.start)
+    ground = QualityContext(project, sourced.bench.warehouse, sourced.root / STATE, sourced.now)
+    with pytest.raises(NothingSelected, match=r"no source `raw.oders` is declared"):
+        plan_quality("q", project.config.pipeline["q"], ground)
+
+
+def test_the_sql_of_checks_is_compiled_with_the_columns_of_the_source(sourced):
+    sourced.plan(
+        'custom = [ { name = "c", sql = "SELECT count(*) FROM {table} WHERE idd = 1" } ]', SOURCE
+    )
+    compilation = compile_project(load_project(sourced.root, env={}), cache=False)
+
+    (found,) = compilation.diagnostics
+    assert "idd" in found.message
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ('{ source = "a", table = "b" }', "`source` names the whole table, and `table` another"),
+        ('{ source = "a", spark_table = "b" }', "`source` names the whole table"),
+        ('{ catalog = "a" }', "missing key `schema`"),
+        ("{ }", "missing key `catalog`"),
+        ('{ source = "a..b" }', "this is not the name of a table"),
+    ],
+)
+def test_an_entry_names_one_table(tmp_path, entry, message):
+    (tmp_path / "rocky.toml").write_text(
+        f'[pipeline.q]\ntype = "quality"\ntables = [ {entry} ]\n'
+        "[pipeline.q.checks]\nenabled = true\nrow_count = true\n"
+    )
+
+    (found,) = load_project(tmp_path, env={}).diagnostics
+    assert message in found.message

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+import rocky
 from rocky.pipelines.checks.evaluation import CheckContext, run_pipeline_checks
 from rocky.pipelines.checks.quarantine import QuarantineInput, plan_quarantine
 from rocky.pipelines.report import CheckedTable
@@ -125,3 +126,21 @@ def test_spark_splits_rows_as_the_assertions_say(spark, tmp_path):
         (3, True, False, False, False, False, True),
     ] == bad
     assert [1] == good
+
+
+def test_a_table_of_sparks_own_catalogue_is_checked(spark, tmp_path):
+    spark.sql("CREATE OR REPLACE TEMP VIEW there AS SELECT * FROM VALUES (1), (NULL) AS t(id)")
+    (tmp_path / "rocky.toml").write_text(
+        '[pipeline.q]\ntype = "quality"\n'
+        'tables = [ { spark_table = "there" }, { spark_table = "nowhere.at.all" } ]\n'
+        "[pipeline.q.checks]\nenabled = true\nrow_count = true\n"
+        'assertions = [ { type = "not_null", column = "id" } ]\n'
+    )
+    report = rocky.open(tmp_path, spark=spark).run(pipeline="q").run
+
+    assert [
+        ("there", "row_count", True),
+        ("there", "not_null:id", False),
+        ("nowhere.at.all", "readable", False),
+    ] == [(each.table, each.name, each.passed) for each in report.run.result.check_outcomes]
+    assert 1 == report.exit_code

@@ -17,9 +17,10 @@ from rocky.diagnostics.diagnostic import Span
 from rocky.language.datatypes.types import StructField
 from rocky.language.ir import ModelIr
 from rocky.language.names import split_name
-from rocky.project import ModelFile, Project
+from rocky.project import ModelFile, Project, SourceTable
 from rocky.project.check_sql import CheckSql, find_check_sql, place_check
-from rocky.project.configuration.pipelines import QualityPipeline, QualityTable
+from rocky.project.configuration.pipelines import QualityPipeline
+from rocky.project.configuration.quality_tables import QualityTable
 from rocky.project.setting_sql import SettingPlace, place_setting
 
 
@@ -71,6 +72,11 @@ def _subjects(
                 ir = models.get(key)
                 if ir is not None:
                     found.append(_subject(model, ir))
+        found += (
+            Subject(source.name, source.columns, bool(source.columns))
+            for source in _checked_sources(pipeline, project)
+            if check.table is None or _ends_with(source.name.lower().split("."), check.table)
+        )
     return found or [Subject("", (), known=False)]
 
 
@@ -89,15 +95,27 @@ def _is_checked(model: ModelFile, pipeline: QualityPipeline, project: Project) -
 
 def _names(table: QualityTable, model: ModelFile) -> bool:
     target = model.target
-    wanted = (table.catalog, table.schema, table.table or target.table)
+    if table.place is None:
+        return False
+    catalog, schema, name = table.place
+    wanted = (catalog, schema, name or target.table)
     return [each.lower() for each in wanted] == [each.lower() for each in target]
 
 
 def _is_meant(table: str | None, model: ModelFile) -> bool:
-    if table is None:
-        return True
-    parts = split_name(table.lower())
-    return tuple(each.lower() for each in model.target)[-len(parts) :] == parts
+    return table is None or _ends_with([each.lower() for each in model.target], table)
+
+
+def _ends_with(parts: Sequence[str], table: str) -> bool:
+    wanted = split_name(table.lower())
+    return tuple(parts)[-len(wanted) :] == wanted
+
+
+def _checked_sources(pipeline: QualityPipeline, project: Project) -> Iterator[SourceTable]:
+    for each in pipeline.tables:
+        source = project.sources.get((each.source or "").lower())
+        if source is not None:
+            yield source
 
 
 def _placed(each: SettingFinding, place: SettingPlace, subject: Subject) -> Diagnostic:

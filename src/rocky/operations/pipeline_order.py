@@ -76,8 +76,7 @@ def _read_targets(pipeline: Pipeline) -> Iterator[str]:
         yield Target(source.catalog, source.schema, source.table).key
     if isinstance(pipeline, QualityPipeline):
         for each in pipeline.tables:
-            parts = (each.catalog, each.schema, each.table)
-            yield ".".join(part for part in parts if part is not None).lower()
+            yield each.label.lower()
 
 
 def in_order(

@@ -48,5 +48,6 @@ def words_of(project: Project) -> Words:
         if isinstance(pipeline, SnapshotPipeline):
             words.add(pipeline.source.table.lower())
         if isinstance(pipeline, QualityPipeline):
-            words.update(each.table.lower() for each in pipeline.tables if each.table)
+            named = (each.table or each.label.rpartition(".")[2] for each in pipeline.tables)
+            words.update(each.lower() for each in named)
     return Words(frozenset(words))

@@ -25,13 +25,17 @@ from rocky.pipelines.checks.quarantine import (
 )
 from rocky.pipelines.generated_models import GeneratedModel, GeneratedSource, plan_generated
 from rocky.pipelines.owners import Owners, load_owners
-from rocky.pipelines.report import CheckedTable, PipelineResult
+from rocky.pipelines.report import CheckedTable, LiveTable, PipelineResult
 from rocky.plan.refusals import refuse_unsupported, refusing_findings
 from rocky.plan.request import PARALLEL, RunRequest
 from rocky.project import Project
-from rocky.project.configuration.pipelines import QualityPipeline, QualityTable
+from rocky.project.collisions import declared_sources
+from rocky.project.configuration.model import ABOUT_ROWS
+from rocky.project.configuration.pipelines import QualityPipeline
+from rocky.project.configuration.quality_tables import QualityTable
 from rocky.project.configuration.strategies import FullRefresh
 from rocky.project.models import Target
+from rocky.project.sources import undeclared_source
 from rocky.run.execute.runner import run_plan
 from rocky.run.materialize.build import Materialize
 from rocky.run.outcomes import PipelineContribution
@@ -41,6 +45,7 @@ from rocky.store.delta.snapshot import WATERMARK
 from rocky.store.warehouse import Warehouse
 
 _VERSION: Final = "versionAsOf"
+_FULL_NAME_PARTS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +85,16 @@ def plan_quality(name: str, pipeline: QualityPipeline, ground: QualityContext) -
 
     Raises NothingSelected when there is no table at all, and LedgerUnreadable.
     """
-    found = _find_tables(pipeline, ground.warehouse)
+    found = _find_tables(pipeline, ground)
     if not found.tables:
         why = next(iter(found.failed.values()), "set `tables`")
         raise NothingSelected(f"pipeline `{name}` has no table to check: {why}")
     counts = load_counts(ground.state_path, found.tables)
-    tables = tuple(replace(each, history=counts[key]) for key, each in found.tables.items())
+    fresh = {each.target.key: each.settings.freshness for each in ground.project.models.values()}
+    tables = tuple(
+        replace(each, history=counts[key], freshness=each.freshness or fresh.get(key))
+        for key, each in found.tables.items()
+    )
     models = tuple(_quarantine(name, pipeline, tables, ground, found.failed))
     checks = PipelineChecks(
         pipeline.checks,
@@ -93,9 +102,11 @@ def plan_quality(name: str, pipeline: QualityPipeline, ground: QualityContext) -
         ground.warehouse,
         # What could not be looked at is still a table of the pipeline.
         (*(each.name for each in tables), *found.failed),
+        sources=declared_sources(ground.project.sources),
     )
     notes = PipelineContribution(name, failed=found.failed, conclude=checks, checks_decide=True)
-    tagged = {each.name: each.snapshot for each in tables} if _tags(pipeline) else {}
+    stored = {each.name: each.snapshot for each in tables if each.snapshot is not None}
+    tagged = stored if _tags(pipeline) else {}
     build_table = materialize_tagged(tagged) if tagged else None
     return QualityPlan(tables, models, notes, checks, build_table)
 
@@ -104,12 +115,15 @@ def _tags(pipeline: QualityPipeline) -> bool:
     return pipeline.checks.quarantine.enabled and pipeline.checks.quarantine.mode == "tag"
 
 
-def _find_tables(pipeline: QualityPipeline, warehouse: Warehouse) -> _FoundTables:
-    found = _FoundTables()
+def _find_tables(pipeline: QualityPipeline, ground: QualityContext) -> _FoundTables:
+    found, warehouse = _FoundTables(), ground.warehouse
     for wanted in pipeline.tables:
-        label = ".".join(part for part in (wanted.catalog, wanted.schema, wanted.table) if part)
+        label = wanted.label
+        if wanted.place is None:
+            _find_elsewhere(wanted, ground.project, found)
+            continue
         try:
-            targets = _targets(wanted, pipeline, warehouse)
+            targets = _targets(wanted.place, pipeline, warehouse)
         except StoreUnreadable as error:
             found.failed[label] = str(error)
             continue
@@ -119,16 +133,33 @@ def _find_tables(pipeline: QualityPipeline, warehouse: Warehouse) -> _FoundTable
     return found
 
 
-def _targets(wanted: QualityTable, pipeline: QualityPipeline, warehouse: Warehouse) -> list[Target]:
+def _find_elsewhere(wanted: QualityTable, project: Project, found: _FoundTables) -> None:
+    """A declared source, or a table that Spark alone knows: whether it is there, Spark is asked."""
+    source = declared_sources(project.sources).get((wanted.source or "").lower())
+    if wanted.spark_table is not None:
+        source = undeclared_source(wanted.spark_table, project.config_path)
+    if source is None:
+        found.failed[wanted.label] = f"no source `{wanted.label}` is declared"
+        return
+    parts = source.name.split(".")
+    target = Target(*("", "", *parts)[-_FULL_NAME_PARTS:])
+    table = CheckedTable(target, None, None, live=LiveTable(source), freshness=source.freshness)
+    found.tables.setdefault(table.key, table)
+
+
+def _targets(
+    place: tuple[str, str, str | None], pipeline: QualityPipeline, warehouse: Warehouse
+) -> list[Target]:
     """The tables that an entry names, as they are written in the warehouse."""
+    catalog_name, schema_name, table_name = place
     folders = [
         folder
-        for catalog in _named(warehouse, "", wanted.catalog)
-        for schema in _named(warehouse, catalog, wanted.schema)
-        for folder in _named(warehouse, schema, wanted.table)
+        for catalog in _named(warehouse, "", catalog_name)
+        for schema in _named(warehouse, catalog, schema_name)
+        for folder in _named(warehouse, schema, table_name)
     ]
     targets = [Target(*folder.split("/")) for folder in folders]
-    if wanted.table is not None:
+    if table_name is not None:
         return targets
     made = names_of_quarantine((each.table for each in targets), pipeline.checks.quarantine)
     return [each for each in targets if each.table.lower() not in made]
@@ -169,10 +200,14 @@ def _quarantine(
     settings = pipeline.checks.quarantine
     if not (pipeline.checks.enabled and settings.enabled):
         return
-    owners = _owners(name, pipeline, tables, ground)
+    stored = [each for each in tables if each.live is None]
+    owners = _owners(name, pipeline, stored, ground)
     checked = {each.key: each.name for each in tables}
     for table in tables:
         try:
+            if table.live is not None:
+                _refuse_elsewhere(table, pipeline)
+                continue
             models = _models(pipeline, table, ground.now)
             if _tags(pipeline):
                 _refuse_to_tag(table, owners)
@@ -202,14 +237,15 @@ def _owners(
 def _models(
     pipeline: QualityPipeline, table: CheckedTable, now: datetime
 ) -> tuple[GeneratedModel, ...]:
+    stored = table.stored
     source = GeneratedSource(
         table.name,
-        table.snapshot.schema,
+        table.columns,
         "delta",
-        table.table.uri,
-        {_VERSION: str(table.snapshot.version)},
+        stored.table.uri,
+        {_VERSION: str(stored.snapshot.version)},
     )
-    given = QuarantineInput(table.target, table.snapshot.schema, source.sql_name)
+    given = QuarantineInput(table.target, table.columns, source.sql_name)
     assertions = assertions_for(table.name, pipeline.checks.assertions)
     planned = plan_quarantine(given, assertions, pipeline.checks.quarantine, now)
     # Bad rows are kept before the valid ones are told apart from them.
@@ -240,14 +276,24 @@ def _refuse_taken(
             )
 
 
+def _refuse_elsewhere(table: CheckedTable, pipeline: QualityPipeline) -> None:
+    """Raises QuarantineRefused for a table whose rows should be put aside and nobody pins."""
+    about = assertions_for(table.name, pipeline.checks.assertions)
+    if any(each.type in ABOUT_ROWS and each.severity == "error" for each in about):
+        raise QuarantineRefused(
+            "it is not a table of the warehouse; check it in a pipeline without quarantine, or"
+            " copy it first"
+        )
+
+
 def _refuse_to_tag(table: CheckedTable, owners: Owners) -> None:
     """Raises QuarantineRefused for a table that its own writer could not continue."""
-    owner, why = owners.of(table.target), None
+    owner, why, snapshot = owners.of(table.target), None, table.stored.snapshot
     if owner is not None:
         why = f"{owner} writes it, and would write it without tags"
-    elif table.snapshot.configuration.get(WATERMARK):
+    elif snapshot.configuration.get(WATERMARK):
         why = "it is loaded incrementally, and new rows would have no tags"
-    elif table.snapshot.partition_columns:
+    elif snapshot.partition_columns:
         why = "it is partitioned"
     if why is not None:
         raise QuarantineRefused(f'a table cannot be tagged when {why}; use `mode = "split"`')

@@ -6,9 +6,13 @@ be no failure.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from rocky.errors import InternalError
+from rocky.language.datatypes.types import StructField
 from rocky.ledger.pipeline_records import AnomalyRecord, CheckOutcome, RowCount
 from rocky.pipelines.exclusion import Exclusion
+from rocky.project.configuration.freshness import FreshnessRecord
 from rocky.project.models import Target
 from rocky.project.sources import SourceTable
 from rocky.run.engine.protocol import SourcePin
@@ -40,8 +44,27 @@ class SourceSide:
 
 
 @dataclass(frozen=True, slots=True)
+class LiveTable:
+    """A table that is not of the warehouse: its columns and rows when the checks began."""
+
+    source: SourceTable
+    columns: tuple[StructField, ...] = ()
+    rows: int = 0
+
+
+class StoredTable(NamedTuple):
+    """A table of the warehouse at a version."""
+
+    table: Table
+    snapshot: Snapshot
+
+
+@dataclass(frozen=True, slots=True)
 class CheckedTable:
     """A table to check. `snapshot` is what the run left, `history` its counts before the run.
+
+    One that is `live` has no snapshot: it lies in no warehouse. `freshness` is what its model or
+    source says.
 
     `metadata_columns` are those the pipeline adds; `on_notice` those the source no longer has and
     the copy still keeps: both are right to be in the copy alone. A table that is `unchanged`, and
@@ -49,8 +72,8 @@ class CheckedTable:
     """
 
     target: Target
-    table: Table
-    snapshot: Snapshot
+    table: Table | None
+    snapshot: Snapshot | None
     source: SourceSide | None = None
     source_type: str = ""
     source_schema: str | None = None
@@ -59,14 +82,31 @@ class CheckedTable:
     on_notice: tuple[str, ...] = ()
     history: tuple[RowCount, ...] = ()
     unchanged: bool = False
+    live: LiveTable | None = None
+    freshness: FreshnessRecord | None = None
 
     @property
     def name(self) -> str:
-        return self.target.full_name
+        return self.target.full_name if self.live is None else self.live.source.name
 
     @property
     def key(self) -> str:
-        return self.target.key
+        return self.name.lower()
+
+    @property
+    def columns(self) -> tuple[StructField, ...]:
+        return self.live.columns if self.live is not None else self.stored.snapshot.schema
+
+    @property
+    def rows(self) -> int:
+        return self.live.rows if self.live is not None else self.stored.snapshot.rows
+
+    @property
+    def stored(self) -> StoredTable:
+        """Where it lies in the warehouse, and at which version."""
+        if self.table is None or self.snapshot is None:
+            raise InternalError(f"`{self.name}` is not a table of the warehouse")
+        return StoredTable(self.table, self.snapshot)
 
 
 @dataclass(frozen=True, slots=True)

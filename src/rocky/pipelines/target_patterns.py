@@ -11,9 +11,9 @@ from rocky.project.configuration.pipelines import (
     LoadTarget,
     Pipeline,
     QualityPipeline,
-    QualityTable,
     ReplicationPipeline,
 )
+from rocky.project.configuration.quality_tables import QualityTable
 from rocky.project.configuration.replication_rules import find_placeholders
 from rocky.project.models import Target
 from rocky.project.pipeline_tables import OpenTarget, PipelineTable
@@ -82,4 +82,6 @@ def checked_tables(pipeline: Pipeline) -> Iterator[Target]:
         pipeline.tables if isinstance(pipeline, QualityPipeline) else ()
     )
     for each in tables:
-        yield Target(each.catalog, each.schema, each.table or "")
+        if each.place is not None:
+            catalog, schema, table = each.place
+            yield Target(catalog, schema, table or "")

@@ -18,6 +18,7 @@ from rocky.diagnostics.suggestion import NameIndex
 from rocky.errors import ProjectNotFound
 from rocky.project.cache import NO_MODEL_CACHE, ModelCache, load_model_cache, save_model_cache
 from rocky.project.check_sql import expand_checks
+from rocky.project.checked_sources import report_undeclared_checks
 from rocky.project.collisions import (
     declared_sources,
     index_models,
@@ -255,6 +256,7 @@ def load_project(
     report_shadowed(models, declared_sources(sources), seeds, texts, report)
     report_import_clashes(models.values(), sources, seeds.values(), settings, texts, report)
     report_unknown_dependencies(models, [*sources, *seeds], texts, report)
+    report_undeclared_checks(settings, declared_sources(sources), document, report)
     return Project(
         Path(folder),
         config_path,

@@ -42,6 +42,7 @@ from rocky.pipelines.loads.selection import (
 from rocky.pipelines.owners import load_owners
 from rocky.pipelines.quality import QualityContext, plan_quality
 from rocky.pipelines.replication.replication_run import find_resumed_tables, preview_replication
+from rocky.pipelines.report import CheckedTable
 from rocky.pipelines.snapshot import plan_model
 from rocky.plan.adapters import pipeline_adapter
 from rocky.plan.estimates import Unit
@@ -232,11 +233,7 @@ class PipelineDrafts:
             note = f"pipeline `{self._name}` is decided when it runs: {nothing}"
             document = self._document({"tables": []})
             return DraftRun(document, TablesOutlook(()), self._name, notes=(note,))
-        tables = (
-            (each.name, "check", f"at version {each.snapshot.version}", each.snapshot.version)
-            for each in plan.tables
-        )
-        outlook = TablesOutlook(tuple(TableOutlook(*each) for each in tables))
+        outlook = TablesOutlook(tuple(map(_checked_outlook, plan.tables)))
         parts = {**encode_report(outlook), "failed_sources": dict(plan.notes.failed) or None}
         return DraftRun(self._document(parts), outlook, self._name)
 
@@ -301,6 +298,13 @@ class PipelineDrafts:
 def _statement(plan: RunPlan, step: Step) -> Statement:
     model = plan.project.models[step.key]
     return Statement("copy", model.target.full_name, model.sql)
+
+
+def _checked_outlook(table: CheckedTable) -> TableOutlook:
+    if table.snapshot is None:
+        return TableOutlook(table.name, "check", "as it is when it is checked")
+    version = table.snapshot.version
+    return TableOutlook(table.name, "check", f"at version {version}", version)
 
 
 def _drift(record: dict[str, Any]) -> dict[str, Any]:

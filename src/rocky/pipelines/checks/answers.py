@@ -26,13 +26,15 @@ _MAPPING: Final = "delta.columnMapping.mode"
 _MOMENTS: Final = frozenset({"timestamp", "timestamp_ntz", "date"})
 
 
-def find_column(snapshot: Snapshot, name: str) -> StructField | None:
+def find_column(table: CheckedTable, name: str) -> StructField | None:
     """A table's column by name, as Spark compares names."""
-    return next((each for each in snapshot.schema if each.name.lower() == name.lower()), None)
+    return next((each for each in table.columns if each.name.lower() == name.lower()), None)
 
 
-def count_nulls(snapshot: Snapshot, column: StructField) -> int | None:
-    """How many rows have no value in a column; None when some file does not say."""
+def count_nulls(snapshot: Snapshot | None, column: StructField) -> int | None:
+    """How many rows have no value in a column; None when no log, or not all of it, says."""
+    if snapshot is None:
+        return None
     total = 0
     for stats in _statistics(snapshot, column):
         found = stats.get("nullCount", {}).get(column.name) if stats else None
@@ -42,9 +44,9 @@ def count_nulls(snapshot: Snapshot, column: StructField) -> int | None:
     return total
 
 
-def newest_moment(snapshot: Snapshot, column: StructField) -> datetime | None:
-    """The highest moment of a column, to the millisecond; None when some file does not say."""
-    if column.type.kind not in _MOMENTS:
+def newest_moment(snapshot: Snapshot | None, column: StructField) -> datetime | None:
+    """The highest moment of a column, to the millisecond; None when not all of a log says."""
+    if snapshot is None or column.type.kind not in _MOMENTS:
         return None
     newest: datetime | None = None
     for stats, rows in zip(_statistics(snapshot, column), _rows(snapshot), strict=True):
@@ -121,8 +123,21 @@ class TableQueries:
         return self._engine
 
     def target_view(self, table: CheckedTable) -> str:
-        """A view over the table as the run left it."""
-        return self.table_view(table.key, table.table, table.snapshot)
+        """A view over the table as the run left it, or over one that is not of the warehouse."""
+        if table.live is not None:
+            return self.foreign_view(table.live.source)
+        return self.table_view(table.key, *table.stored)
+
+    def foreign_view(self, source: SourceTable) -> str:
+        """A view over a source, or a table of Spark's, as it is when first asked for."""
+        found = self._views.get(("foreign", source.key))
+        if found is None:
+            # First: what goes wrong while it is bound may name a place that is a secret.
+            self._sources.append(source)
+            found = self._next_view()
+            self.engine().views.bind_source(found, source.as_read())
+            self._views["foreign", source.key] = found
+        return found
 
     def table_view(self, key: str, table: Table, snapshot: Snapshot) -> str:
         """A view over any table of the warehouse, by its key."""

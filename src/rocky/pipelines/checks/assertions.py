@@ -6,7 +6,7 @@ ends so, in all schemas: `orders` is the table of each tenant. What it means bes
 touched waits for a run that does; one that names no table at all has failed.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -18,6 +18,7 @@ from rocky.pipelines.report import CheckedTable, Sample
 from rocky.project.configuration.labels import shown_text
 from rocky.project.configuration.model import AssertionRecord
 from rocky.project.models import Target
+from rocky.project.sources import SourceTable
 from rocky.run.checks.assertion_sql import AssertionSubject
 from rocky.run.checks.assertions import check_assertions, name_of
 from rocky.run.checks.outcomes import AssertionOutcome
@@ -25,6 +26,7 @@ from rocky.run.engine.failures import STEP_ERRORS
 from rocky.store.warehouse import Warehouse
 
 _FULL_NAME_PARTS: Final = 3
+NO_SOURCES: Final[Mapping[str, SourceTable]] = {}
 
 
 def is_meant_by(name: str, full_name: str) -> bool:
@@ -42,24 +44,34 @@ class RelatedTables:
     """The tables that an assertion of one table can be about: others of the pipeline, or any."""
 
     def __init__(
-        self, tables: Sequence[CheckedTable], warehouse: Warehouse | None, asker: TableQueries
+        self,
+        tables: Sequence[CheckedTable],
+        warehouse: Warehouse | None,
+        asker: TableQueries,
+        sources: Mapping[str, SourceTable] = NO_SOURCES,
     ) -> None:
         self._tables = {each.key: each for each in tables}
         self._warehouse = warehouse
+        self._sources = sources
         self._asker = asker
 
     def view_of(self, name: str, beside: Target) -> str:
         """A view over the table that a name means beside another. Raises RockyError for none."""
         target = _complete_name(name, beside)
-        checked = self._tables.get(target.key)
+        # The name of a source may have fewer parts.
+        key = target.key.lstrip(".")
+        checked = self._tables.get(key)
         if checked is not None:
             return self._asker.target_view(checked)
-        if self._warehouse is not None:
+        source = self._sources.get(key)
+        if source is not None:
+            return self._asker.foreign_view(source)
+        if self._warehouse is not None and all(target):
             table = self._warehouse.table(target)
             snapshot = table.snapshot()
             if snapshot is not None:
                 return self._asker.table_view(target.key, table, snapshot)
-        raise RockyError(f"there is no table `{target.full_name}`")
+        raise RockyError(f"there is no table `{target.full_name.lstrip('.')}`")
 
 
 def _complete_name(name: str, beside: Target) -> Target:
@@ -108,10 +120,10 @@ def _from_log(table: CheckedTable, assertion: AssertionRecord) -> CheckOutcome |
         if any(isinstance(each, str) for each in ends):
             return None
         low, high = (None if each is None else float(each) for each in ends)
-        rows = table.snapshot.rows
+        rows = table.rows
         fits = (low is None or rows >= low) and (high is None or rows <= high)
         return replace(outcome, passed=fits, observed=str(rows)) if ends != (None, None) else None
-    column = find_column(table.snapshot, assertion.column or "")
+    column = find_column(table, assertion.column or "")
     if assertion.type != "not_null" or column is None or count_nulls(table.snapshot, column) != 0:
         return None
     return replace(outcome, passed=True, failing_rows=0)
@@ -124,7 +136,7 @@ def _by_spark(
     asker: TableQueries,
     keep: KeepSample,
 ) -> Iterator[CheckOutcome]:
-    types = {field.name.lower(): field.type for field in table.snapshot.schema}
+    types = {field.name.lower(): field.type for field in table.columns}
 
     def ask(assertion: AssertionRecord) -> AssertionSubject:
         view = asker.target_view(table)

@@ -30,7 +30,7 @@ def check_row_count(
     table: CheckedTable, severity: CheckSeverity, asker: TableQueries
 ) -> CheckOutcome:
     """A copy has as many rows as its source; a table that is no copy has any."""
-    found = table.snapshot.rows
+    found = table.rows
     outcome = CheckOutcome(
         table.name, "row_count", "row_count", passed=False, severity=severity, observed=str(found)
     )
@@ -54,7 +54,7 @@ def check_columns(table: CheckedTable, severity: CheckSeverity) -> CheckOutcome:
     if table.source is None:
         return replace(outcome, error="the table is not a copy: it has no source to compare with")
     wanted = {each.name.lower(): each.name for each in table.source.source.columns}
-    found = {each.name.lower(): each.name for each in table.snapshot.schema}
+    found = {each.name.lower(): each.name for each in table.columns}
     own = {name.lower() for name in (*table.metadata_columns, *table.on_notice)}
     missing = [name for key, name in wanted.items() if key not in found]
     extra = [name for key, name in found.items() if key not in wanted and key not in own]
@@ -186,10 +186,10 @@ def _count_column_nulls(
     table: CheckedTable, name: str, percent: float, asker: TableQueries
 ) -> _NullCount:
     """Raises RockyError when there is no rate, and what Spark raises."""
-    column = find_column(table.snapshot, name)
+    column = find_column(table, name)
     if column is None:
         raise RockyError(f"the table has no column `{name}`")
-    rows = table.snapshot.rows
+    rows = table.rows
     if rows == 0:
         raise RockyError("the table has no rows, so that there is no rate")
     nulls = count_nulls(table.snapshot, column)

@@ -31,7 +31,12 @@ from rocky.pipelines.checks.counts import (
     find_anomaly,
     without_siblings,
 )
-from rocky.pipelines.checks.freshness import check_freshness, schemas_of, unmatched_overrides
+from rocky.pipelines.checks.freshness import (
+    check_freshness,
+    check_own_freshness,
+    schemas_of,
+    unmatched_overrides,
+)
 from rocky.pipelines.report import CheckedTable, ChecksResult, Sample, UnreadableTable
 from rocky.project.configuration.pipelines import (
     SOURCE_PLACE,
@@ -41,6 +46,7 @@ from rocky.project.configuration.pipelines import (
     Toggle,
 )
 from rocky.project.models import Target
+from rocky.project.sources import SourceTable
 from rocky.run.engine.failures import STEP_ERRORS
 from rocky.run.engine.protocol import Engine
 from rocky.run.outcomes import Conclusion, EndedSteps
@@ -100,7 +106,8 @@ class CheckContext:
 
     `known` are the full names of all tables of the pipeline, checked now or not. In `warehouse` the
     tables of others are found that a relationship is with. Each of `unreadable` is a failed check.
-    `schemas` are those that the tables of the pipeline are copied from.
+    `schemas` are those that the tables of the pipeline are copied from. `sources` are declared, and
+    a relationship may be with one.
     """
 
     now: datetime
@@ -108,6 +115,21 @@ class CheckContext:
     warehouse: Warehouse | None = None
     unreadable: tuple[UnreadableTable, ...] = ()
     schemas: Collection[str] = ()
+    sources: Mapping[str, SourceTable] = field(default_factory=dict)
+
+
+def _looked_at(table: CheckedTable, asker: TableQueries) -> CheckedTable | UnreadableTable:
+    """A table with its columns and rows, where Spark has to be asked for them."""
+    if table.live is None:
+        return table
+    try:
+        view = asker.foreign_view(table.live.source)
+        engine = asker.engine()
+        columns = engine.columns(engine.frame(f"SELECT * FROM {quote_name(view)}"))  # noqa: S608 - names are quoted
+        rows = asker.count(view)
+    except STEP_ERRORS as failure:
+        return UnreadableTable(table.name, asker.explain(failure))
+    return replace(table, live=replace(table.live, columns=tuple(columns), rows=rows))
 
 
 def run_pipeline_checks(
@@ -120,11 +142,15 @@ def run_pipeline_checks(
     if not checks.enabled:
         return ChecksResult()
     with TableQueries(open_engine) as asker:
-        neighbours = RelatedTables(tables, surrounding.warehouse, asker)
+        found = [_looked_at(each, asker) for each in tables]
+        tables = [each for each in found if isinstance(each, CheckedTable)]
+        unreadable = [each for each in found if isinstance(each, UnreadableTable)]
+        surrounding = replace(surrounding, unreadable=(*surrounding.unreadable, *unreadable))
+        neighbours = RelatedTables(tables, surrounding.warehouse, asker, surrounding.sources)
         evaluation = _Evaluation(checks, tables, asker, surrounding, neighbours)
         outcomes = tuple(evaluation.outcomes())
     anomalies = tuple(_anomalies(checks, tables))
-    counts = {each.key: RowCount(each.snapshot.rows, surrounding.now) for each in tables}
+    counts = {each.key: RowCount(each.rows, surrounding.now) for each in tables}
     return ChecksResult(
         outcomes,
         anomalies,
@@ -153,7 +179,7 @@ def _unreadable_outcome(table: UnreadableTable) -> CheckOutcome:
 
 def _anomalies(checks: Checks, tables: Sequence[CheckedTable]) -> Iterator[AnomalyRecord]:
     for table in tables:
-        found = find_anomaly(table.name, table.history, table.snapshot.rows, checks)
+        found = find_anomaly(table.name, table.history, table.rows, checks)
         if found is not None:
             yield found
 
@@ -191,6 +217,9 @@ class _Evaluation:
         if self.checks.freshness is not None:
             now = self.surrounding.now
             yield check_freshness(table, self.checks.freshness, self.asker, now)
+        elif table.freshness is not None:
+            now = self.surrounding.now
+            yield check_own_freshness(table, table.freshness, self.asker, now)
         if self.checks.null_rate is not None:
             yield from check_null_rates(table, self.checks.null_rate, self.asker)
 
@@ -233,6 +262,7 @@ class PipelineChecks:
     warehouse: Warehouse
     known: Collection[str] = ()
     schemas: Collection[str] = ()
+    sources: Mapping[str, SourceTable] = field(default_factory=dict)
     result: ChecksResult = field(default_factory=ChecksResult)
 
     def __call__(self, so_far: EndedSteps) -> Conclusion:
@@ -245,7 +275,9 @@ class PipelineChecks:
             return Conclusion((lost,), failed=self.result.failed)
         tables = [each for each in found if isinstance(each, CheckedTable)]
         unreadable = tuple(each for each in found if isinstance(each, UnreadableTable))
-        context = CheckContext(so_far.now, self.known, self.warehouse, unreadable, self.schemas)
+        context = CheckContext(
+            so_far.now, self.known, self.warehouse, unreadable, self.schemas, self.sources
+        )
         self.result = run_pipeline_checks(self.checks, tables, so_far.engine, context)
         return Conclusion(
             self.result.outcomes,

@@ -13,8 +13,18 @@ from rocky.language.datatypes.types import StructField
 from rocky.ledger.pipeline_records import CheckOutcome
 from rocky.pipelines.checks.answers import TableQueries, find_column, newest_moment
 from rocky.pipelines.report import CheckedTable
+from rocky.project.configuration.freshness import FreshnessRecord
 from rocky.project.configuration.pipelines import FreshnessCheck
-from rocky.run.checks.freshness import SKEW, Newest, exactly, newest_query, read_newest, roughly
+from rocky.run.checks.freshness import (
+    SKEW,
+    Newest,
+    exactly,
+    judge_newest,
+    newest_query,
+    opening_outcome,
+    read_newest,
+    roughly,
+)
 from rocky.run.engine.failures import STEP_ERRORS
 
 
@@ -84,18 +94,44 @@ def _schemas(table: CheckedTable) -> list[str]:
     return [table.target.schema.lower(), *source]
 
 
+def check_own_freshness(
+    table: CheckedTable, declared: FreshnessRecord, asker: TableQueries, now: datetime
+) -> CheckOutcome:
+    """The newest row of a table is as new as its model or source says."""
+    found = opening_outcome(table.name, declared)
+    try:
+        newest = _newest(table, _named_column(table, declared.time_column), asker, now)
+        found = judge_newest(found, declared, newest, now)
+    except STEP_ERRORS as failure:
+        found = replace(found, error=asker.explain(failure))
+    return CheckOutcome(
+        found.model,
+        found.name,
+        found.type,
+        found.passed,
+        found.severity,
+        found.observed,
+        found.expected,
+        error=found.error,
+    )
+
+
 def _column(table: CheckedTable, check: FreshnessCheck) -> StructField:
     name = table.timestamp_column or check.timestamp_column
     if name is None:
         raise RockyError("no timestamp column of the table is known; set `timestamp_column`")
-    column = find_column(table.snapshot, name)
+    return _named_column(table, name)
+
+
+def _named_column(table: CheckedTable, name: str) -> StructField:
+    column = find_column(table, name)
     if column is None:
         raise RockyError(f"the table has no column `{name}`")
     return column
 
 
 def _newest(table: CheckedTable, column: StructField, asker: TableQueries, now: datetime) -> Newest:
-    if table.snapshot.rows == 0:
+    if table.rows == 0:
         return Newest(None)
     found = newest_moment(table.snapshot, column)
     if found is not None and found <= now.astimezone(UTC) + SKEW:

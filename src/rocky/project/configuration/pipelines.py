@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal, NamedTuple, get_args
 from rocky.project.configuration.labels import NO_META, Meta
 from rocky.project.configuration.model import Assertion, CheckSeverity
 from rocky.project.configuration.paths import CatalogName, FolderName
+from rocky.project.configuration.quality_tables import QualityTableSetting
 from rocky.project.configuration.strategies import NullTime
 from rocky.project.toml.documents import (
     Amount,
@@ -267,14 +268,6 @@ class ReplicationPipeline(NamedTuple):
     type: str = "replication"
 
 
-class QualityTable(NamedTuple):
-    """A table to check; without `table`, every table of the schema."""
-
-    catalog: CatalogName
-    schema: FolderName
-    table: FolderName | None = None
-
-
 class QualityTarget(NamedTuple):
     """The adapter whose tables are checked."""
 
@@ -286,7 +279,7 @@ class QualityPipeline(NamedTuple):
     """Checks of tables that something else writes."""
 
     checks: Checks
-    tables: tuple[QualityTable, ...] = ()
+    tables: tuple[QualityTableSetting, ...] = ()
     target: QualityTarget = QualityTarget()
     execution: Retries = Retries()
     depends_on: tuple[str, ...] = ()
