@@ -147,6 +147,8 @@ PAIRS = (
     pair("hooks list on_drift", "hooks.list_hooks", "hooks", "on_drift"),
     pair("hooks test on_drift", "hooks.test_hooks", "test_hooks", "on_drift"),
     pair("list seeds a tag:b", "list.list_project", "list", "seeds", select=["a", "tag:b"]),
+    pair("catalog a tag:b", "catalog.catalog", "catalog", "a", "tag:b"),
+    pair("dag", "dag.dag", "dag"),
     pair(
         "lineage m --column c --upstream --downstream",
         "lineage.lineage",
@@ -586,6 +588,9 @@ ANSWERED = (
     ("compile", lambda opened: opened.compile()),
     ("ci", lambda opened: opened.ci()),
     ("list", lambda opened: opened.list()),
+    ("list deps report", lambda opened: opened.list("deps", select="report")),
+    ("catalog", lambda opened: opened.catalog()),
+    ("dag", lambda opened: opened.dag()),
     ("lineage report", lambda opened: opened.lineage("report")),
     ("emit-sql", lambda opened: opened.emit_sql()),
     ("fmt", lambda opened: opened.fmt()),

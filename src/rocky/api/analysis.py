@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rocky.language.dialects.table import Dialect
+    from rocky.operations.catalog import CatalogReport
     from rocky.operations.ci import CiReport
     from rocky.operations.compile import CompileReport
+    from rocky.operations.dag import DagReport
     from rocky.operations.diff import DiffReport, FailOn, ReachReport
     from rocky.operations.docs import DocsReport
     from rocky.operations.emit_sql import EmitSqlReport
@@ -121,10 +123,25 @@ class Analysis(Records):
         return ci(self, CiRequest(paths_of(consumers), jobs, cache))
 
     def list(self, kind: "Kind | None" = None, *, select: Names = ()) -> "Listed":
-        """The project's models, sources and seeds, as selected; or its pipelines, or functions."""
+        """The project's models, sources and seeds, as selected; or its pipelines, or functions.
+
+        `"deps"` is what one model or column directly needs, `"consumers"` who reads it.
+        """
         from rocky.operations.list import ListRequest, list_project
 
         return list_project(self, ListRequest(kind, names_of(select)))
+
+    def catalog(self, *select: str) -> "CatalogReport":
+        """Every table with its columns, types, descriptions, owner and tests, as selected."""
+        from rocky.operations.catalog import CatalogRequest, catalog
+
+        return catalog(self, CatalogRequest(names_of(select)))
+
+    def dag(self) -> "DagReport":
+        """Every table, which reads which, and the layers in which they can be built."""
+        from rocky.operations.dag import DagRequest, dag
+
+        return dag(self, DagRequest())
 
     def lineage(
         self,

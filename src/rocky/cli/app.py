@@ -27,6 +27,7 @@ from rocky.cli.console import (
 from rocky.cli.dbt_words import describe_mistake, translate_command
 from rocky.cli.groups import LazyGroup, nearest_command
 from rocky.cli.options import global_options, wants_json
+from rocky.errors import InternalError
 from rocky.version import __version__
 
 COMMANDS: Final = {
@@ -38,6 +39,8 @@ COMMANDS: Final = {
     "compile": "Check every model, column, type and contract.",
     "watch": "Compile, or build, each time a file of the project is saved.",
     "list": "List models, sources and seeds, with what is said of them.",
+    "catalog": "Show every table with its columns, types, descriptions, owner and tests.",
+    "dag": "Show the graph of the project, layer by layer.",
     "explain": "Explain a diagnostic code.",
     "lineage": "Show where a model's or a column's values come from.",
     "lineage-diff": "Show every column that the changes since BASE reach.",
@@ -102,6 +105,10 @@ def load_command(name: str) -> click.Command:
             from rocky.cli.commands.watch import command as found
         case "list":
             from rocky.cli.commands.list import command as found
+        case "catalog":
+            from rocky.cli.commands.catalog import command as found
+        case "dag":
+            from rocky.cli.commands.dag import command as found
         case "explain":
             from rocky.cli.commands.explain import command as found
         case "lineage":
@@ -168,8 +175,11 @@ def load_command(name: str) -> click.Command:
             from rocky.cli.commands.retention import command as found
         case "branch":
             from rocky.cli.commands.branch import command as found
-        case _:
+        case "gc":
             from rocky.cli.commands.gc import command as found
+        case _:
+            # Never one of the others: some delete.
+            raise InternalError(f"no module has the command `{name}`")
     return found
 
 

@@ -35,7 +35,7 @@ from rocky.operations.lineage_report import (
     ReachedColumn,
     Relation,
 )
-from rocky.operations.list import source_kind
+from rocky.operations.source_kinds import source_kind
 from rocky.operations.workspace import Workspace, compile_workspace, unknown_name
 from rocky.plan.arguments import Request
 from rocky.project import Project

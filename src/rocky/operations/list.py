@@ -26,7 +26,9 @@ from rocky.operations.list_report import (
     SeedsReport,
     SourcesReport,
 )
+from rocky.operations.neighbours import list_neighbours
 from rocky.operations.pipeline_order import needs_of
+from rocky.operations.source_kinds import source_kind
 from rocky.operations.workspace import Workspace, compile_workspace, state_path
 from rocky.plan.arguments import Request
 from rocky.plan.selectors import select_nodes
@@ -34,15 +36,17 @@ from rocky.plan.steps import plan_steps, step_id
 from rocky.project import SourceTable
 from rocky.project.configuration.labels import shown_meta, shown_tags, shown_text
 from rocky.project.descriptions import Described, describe_declared, describe_model
-from rocky.project.imports import ImportedTable
 from rocky.project.pipeline_tables import PipelineTable
 
-Kind = Literal["models", "sources", "seeds", "pipelines", "functions"]
+Kind = Literal["models", "sources", "seeds", "pipelines", "functions", "deps", "consumers"]
 
 
 @dataclass(frozen=True, slots=True)
 class ListRequest(Request):
-    """Everything, or one kind of it; with selectors, only what they choose."""
+    """Everything, or one kind of it; with selectors, only what they choose.
+
+    `deps` and `consumers` are those of the one model, source, seed or column that is named.
+    """
 
     kind: Kind | None = None
     select: tuple[str, ...] = ()
@@ -52,6 +56,8 @@ def list_project(workspace: Workspace, request: ListRequest) -> Listed:
     """What the project has. Raises NothingSelected, InvalidRequest, and what loading raises."""
     compilation = compile_workspace(workspace, discovered=True)
     errors = len(errors_in(compilation.diagnostics))
+    if request.kind == "deps" or request.kind == "consumers":
+        return list_neighbours(workspace, request.kind, request.select, errors)
     if request.kind == "pipelines" or request.kind == "functions":
         if request.select:
             raise InvalidRequest(f"selectors choose models, sources and seeds, not {request.kind}")
@@ -74,16 +80,6 @@ def list_project(workspace: Workspace, request: ListRequest) -> Listed:
                 sources=_sources(compilation, chosen),
                 seeds=_seeds(compilation, chosen, holds),
             )
-
-
-def source_kind(source: SourceTable) -> Literal["source", "import", "table"]:
-    """What a table is called that models read and do not make.
-
-    One of another project is an import, one that a pipeline of this one writes a table.
-    """
-    if isinstance(source, PipelineTable):
-        return "table"
-    return "import" if isinstance(source, ImportedTable) else "source"
 
 
 def _find_holds(workspace: Workspace, compilation: Compilation) -> Mapping[str, str]:

@@ -207,4 +207,40 @@ class ListReport(Digested):
         return _digest(found, **counted, error=self.errors)
 
 
-Listed = ListReport | ModelsReport | SourcesReport | SeedsReport | PipelinesReport | FunctionsReport
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A table beside another: the `columns` that are read, or made, and `how` they are used."""
+
+    name: str
+    kind: Literal["model", "source", "import", "seed", "table"]
+    columns: tuple[str, ...]
+    how: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class NeighboursReport(Digested):
+    """What a model or a column directly needs (`deps`), or who reads it (`consumers`)."""
+
+    errors: int = hidden()
+    name: str
+    side: Literal["deps", "consumers"]
+    neighbours: tuple[Neighbour, ...]
+
+    def digest(self) -> Digest:
+        rows = [
+            (each.name, each.kind, ", ".join(each.columns), ", ".join(each.how))
+            for each in self.neighbours
+        ]
+        return Digest(f"{self.side} of {self.name}: {len(rows)}", _NEAR_COLUMNS, rows, len(rows))
+
+
+_NEAR_COLUMNS: Final = ("name", "kind", "columns", "how")
+Listed = (
+    ListReport
+    | ModelsReport
+    | SourcesReport
+    | SeedsReport
+    | PipelinesReport
+    | FunctionsReport
+    | NeighboursReport
+)

@@ -8,7 +8,7 @@ import click
 from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.render.listing import ListingRow, render_listing
-from rocky.cli.render.tables import describe_dropped, terminal_width
+from rocky.cli.render.tables import describe_dropped, render_table, terminal_width
 from rocky.diagnostics.render import counted
 from rocky.operations.list import Kind, ListRequest, list_project
 from rocky.operations.list_report import (
@@ -18,6 +18,7 @@ from rocky.operations.list_report import (
     ListedPipeline,
     ListedSeed,
     ListedSource,
+    NeighboursReport,
 )
 from rocky.project.configuration.labels import format_tags
 
@@ -34,6 +35,8 @@ _KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
         ("rocky list +fct_revenue", "all that a model is made from"),
         ("rocky list pipelines -o json", "the pipelines, as a JSON document"),
         ("rocky list functions", "the functions that the project declares"),
+        ("rocky list deps fct_revenue", "what a model directly reads"),
+        ("rocky list consumers raw.orders", "who directly reads a source"),
     ),
 )
 @click.argument("what", nargs=-1, metavar="[KIND] [SELECTOR]...")
@@ -41,16 +44,19 @@ _KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 def command(settings: Settings, what: tuple[str, ...]) -> ExitCode:
     """List models, sources and seeds, with what is said of them.
 
-    With KIND (`models`, `sources`, `seeds`, `pipelines` or `functions`), only that kind. Selectors
-    choose among models, sources and seeds: `rocky list +orders` shows all that `orders` is made
-    from. Upstream and downstream count direct neighbours. A narrow terminal gets shorter texts;
-    `-o json` has all.
+    With KIND (`models`, `sources`, `seeds`, `pipelines` or `functions`), only that kind.
+    `deps NAME` is what a model or a column directly needs, `consumers NAME` who reads it.
+    Selectors choose among models, sources and seeds: `rocky list +orders` shows all that `orders`
+    is made from. Upstream and downstream count direct neighbours. A narrow terminal gets shorter
+    texts; `-o json` has all.
     """
     kind = next((each for each in _KINDS if what[:1] == (each,)), None)
     select = what[1:] if kind is not None else what
     report = list_project(settings.workspace, ListRequest(kind, select))
     if settings.json:
         write_report("list", report)
+    elif isinstance(report, NeighboursReport):
+        write_line(_render_neighbours(report))
     else:
         fitted = render_listing(list(_rows(report)), terminal_width())
         write_line(fitted.text)
@@ -91,6 +97,17 @@ def _row(each: ListedModel | ListedSource | ListedSeed) -> ListingRow:
         each.path,
         each.description or "",
     )
+
+
+def _render_neighbours(report: NeighboursReport) -> str:
+    rows = [
+        (each.name, each.kind, ", ".join(each.columns), ", ".join(each.how))
+        for each in report.neighbours
+    ]
+    if not rows:
+        said = "needs nothing" if report.side == "deps" else "is read by nobody"
+        return f"{report.name} {said}"
+    return render_table(("name", "kind", "columns", "how"), rows, set())
 
 
 def _function_row(each: ListedFunction) -> ListingRow:

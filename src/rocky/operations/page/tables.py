@@ -11,7 +11,6 @@ from rocky.language.datatypes.types import StructField
 from rocky.language.ir import OutputColumn
 from rocky.operations.digest import place_of
 from rocky.operations.findings import findings_of
-from rocky.operations.list import source_kind
 from rocky.operations.page.declared_tests import describe_tests
 from rocky.operations.page.records import (
     ColumnLink,
@@ -24,6 +23,7 @@ from rocky.operations.page.records import (
     TableDetails,
 )
 from rocky.operations.page.runs import PastRuns
+from rocky.operations.source_kinds import source_kind
 from rocky.project import ModelFile, SourceTable
 from rocky.project.collisions import target_of_seed
 from rocky.project.configuration.labels import shown_meta, shown_tags, shown_text
