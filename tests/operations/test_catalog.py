@@ -143,5 +143,22 @@ def test_neighbours_are_of_one(shop, select):
         shop.list("deps", select=select)
 
 
+def test_macros_are_listed_with_their_callers(shop, tmp_path):
+    (tmp_path / "macros").mkdir()
+    (tmp_path / "macros/twofold.sql").write_text(
+        "CREATE MACRO twofold(x EXPRESSION)\nRETURN @x * 2\n"
+    )
+    (tmp_path / "models/totals.sql").write_text("SELECT sum(@twofold(id)) AS total FROM orders")
+    (macro,) = shop.list("macros").macros
+
+    assert ("twofold", "@twofold(x EXPRESSION)", ("totals",)) == (
+        macro.name,
+        macro.signature,
+        macro.called_by,
+    )
+    with pytest.raises(InvalidRequest, match="not macros"):
+        shop.list("macros", select="orders")
+
+
 def test_every_command_is_its_own():
     assert [] == [name for name in COMMANDS if load_command(name).name != name]

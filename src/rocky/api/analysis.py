@@ -123,7 +123,7 @@ class Analysis(Records):
         return ci(self, CiRequest(paths_of(consumers), jobs, cache))
 
     def list(self, kind: "Kind | None" = None, *, select: Names = ()) -> "Listed":
-        """The project's models, sources and seeds, as selected; or its pipelines, or functions.
+        """The project's models, sources and seeds, as selected; or pipelines, functions, macros.
 
         `"deps"` is what one model or column directly needs, `"consumers"` who reads it.
         """

@@ -16,11 +16,13 @@ from rocky.operations.list_report import (
     FunctionsReport,
     Listed,
     ListedFunction,
+    ListedMacro,
     ListedModel,
     ListedPipeline,
     ListedSeed,
     ListedSource,
     ListReport,
+    MacrosReport,
     ModelsReport,
     PipelinesReport,
     SeedsReport,
@@ -38,7 +40,9 @@ from rocky.project.configuration.labels import shown_meta, shown_tags, shown_tex
 from rocky.project.descriptions import Described, describe_declared, describe_model
 from rocky.project.pipeline_tables import PipelineTable
 
-Kind = Literal["models", "sources", "seeds", "pipelines", "functions", "deps", "consumers"]
+Kind = Literal[
+    "models", "sources", "seeds", "pipelines", "functions", "macros", "deps", "consumers"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +62,10 @@ def list_project(workspace: Workspace, request: ListRequest) -> Listed:
     errors = len(errors_in(compilation.diagnostics))
     if request.kind == "deps" or request.kind == "consumers":
         return list_neighbours(workspace, request.kind, request.select, errors)
-    if request.kind == "pipelines" or request.kind == "functions":
+    if request.kind == "pipelines" or request.kind == "functions" or request.kind == "macros":
         if request.select:
             raise InvalidRequest(f"selectors choose models, sources and seeds, not {request.kind}")
-        if request.kind == "functions":
-            return FunctionsReport(errors=errors, functions=list_functions(compilation))
-        return PipelinesReport(errors=errors, pipelines=list_pipelines(compilation))
+        return _list_unselected(compilation, request.kind, errors)
     chosen = select_nodes(compilation, request.select)
     holds = _find_holds(workspace, compilation)
     match request.kind:
@@ -80,6 +82,19 @@ def list_project(workspace: Workspace, request: ListRequest) -> Listed:
                 sources=_sources(compilation, chosen),
                 seeds=_seeds(compilation, chosen, holds),
             )
+
+
+def _list_unselected(
+    compilation: Compilation, kind: Literal["pipelines", "functions", "macros"], errors: int
+) -> Listed:
+    """What selectors do not choose among."""
+    match kind:
+        case "pipelines":
+            return PipelinesReport(errors=errors, pipelines=list_pipelines(compilation))
+        case "functions":
+            return FunctionsReport(errors=errors, functions=list_functions(compilation))
+        case "macros":
+            return MacrosReport(errors=errors, macros=list_macros(compilation))
 
 
 def _find_holds(workspace: Workspace, compilation: Compilation) -> Mapping[str, str]:
@@ -216,6 +231,28 @@ def list_functions(compilation: Compilation) -> tuple[ListedFunction, ...]:
             shown_text(each.owner),
         )
         for key, each in sorted(declared.items())
+    )
+
+
+def list_macros(compilation: Compilation) -> tuple[ListedMacro, ...]:
+    """The macros of a project, by name."""
+    project = compilation.project
+    callers: dict[str, list[str]] = {}
+    for name in compilation.order if project.macros else ():
+        model = project.models[name.lower()]
+        expanded = filter(None, (model.expanded, *model.setting_expansions.values()))
+        for path in sorted({path for each in expanded for path in each.macros}):
+            callers.setdefault(path, []).append(name)
+    return tuple(
+        ListedMacro(
+            macro.name,
+            "macro",
+            macro.path,
+            macro.declaration.signature,
+            tuple(callers.get(macro.path, ())),
+            shown_text(macro.declaration.comment),
+        )
+        for _, macro in sorted(project.macros.items())
     )
 
 

@@ -1,4 +1,4 @@
-"""What a list of a project says: models, sources, seeds, pipelines and functions, a record each."""
+"""What a list of a project says of models, sources, seeds, pipelines, functions and macros."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -208,6 +208,34 @@ class ListReport(Digested):
 
 
 @dataclass(frozen=True, slots=True)
+class ListedMacro:
+    """A macro. `called_by` are the models in whose SQL, or tests, its text is."""
+
+    name: str
+    kind: Literal["macro"]
+    path: str
+    signature: str
+    called_by: tuple[str, ...]
+    description: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class MacrosReport(Digested):
+    """The macros, by name."""
+
+    errors: int = hidden()
+    macros: tuple[ListedMacro, ...]
+
+    def digest(self) -> Digest:
+        rows = [
+            (each.name, each.signature, len(each.called_by), each.description)
+            for each in self.macros
+        ]
+        head = ("name", "signature", "models", "description")
+        return Digest(counts(macro=len(rows), error=self.errors), head, rows, len(rows))
+
+
+@dataclass(frozen=True, slots=True)
 class Neighbour:
     """A table beside another: the `columns` that are read, or made, and `how` they are used."""
 
@@ -242,5 +270,6 @@ Listed = (
     | SeedsReport
     | PipelinesReport
     | FunctionsReport
+    | MacrosReport
     | NeighboursReport
 )

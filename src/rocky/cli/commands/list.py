@@ -14,6 +14,7 @@ from rocky.operations.list import Kind, ListRequest, list_project
 from rocky.operations.list_report import (
     Listed,
     ListedFunction,
+    ListedMacro,
     ListedModel,
     ListedPipeline,
     ListedSeed,
@@ -44,7 +45,7 @@ _KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 def command(settings: Settings, what: tuple[str, ...]) -> ExitCode:
     """List models, sources and seeds, with what is said of them.
 
-    With KIND (`models`, `sources`, `seeds`, `pipelines` or `functions`), only that kind.
+    With KIND (`models`, `sources`, `seeds`, `pipelines`, `functions`, `macros`), only that kind.
     `deps NAME` is what a model or a column directly needs, `consumers NAME` who reads it.
     Selectors choose among models, sources and seeds: `rocky list +orders` shows all that `orders`
     is made from. Upstream and downstream count direct neighbours. A narrow terminal gets shorter
@@ -73,13 +74,15 @@ def command(settings: Settings, what: tuple[str, ...]) -> ExitCode:
 
 
 def _rows(report: Listed) -> Iterator[ListingRow]:
-    """Sources, seeds, then models; or pipelines; or functions."""
-    for kind in ("sources", "seeds", "models", "pipelines", "functions"):
+    """Sources, seeds, then models; or pipelines; or functions; or macros."""
+    for kind in ("sources", "seeds", "models", "pipelines", "functions", "macros"):
         for each in getattr(report, kind, ()):
             if isinstance(each, ListedPipeline):
                 yield _pipeline_row(each)
             elif isinstance(each, ListedFunction):
                 yield _function_row(each)
+            elif isinstance(each, ListedMacro):
+                yield _macro_row(each)
             else:
                 yield _row(each)
 
@@ -115,6 +118,16 @@ def _function_row(each: ListedFunction) -> ListingRow:
         each.signature,
         each.type,
         owner=each.owner or "",
+        models=str(len(each.called_by)) if each.called_by else "",
+        file=each.path,
+        description=each.description or "",
+    )
+
+
+def _macro_row(each: ListedMacro) -> ListingRow:
+    return ListingRow(
+        each.signature,
+        each.kind,
         models=str(len(each.called_by)) if each.called_by else "",
         file=each.path,
         description=each.description or "",
