@@ -3,8 +3,12 @@
 import hashlib
 import hmac
 import json
+import socket
 import threading
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from time import monotonic
 
 import pytest
 
@@ -165,10 +169,58 @@ def test_a_command_that_hangs_is_ended_with_what_it_started(shop, tmp_path):
     assert "it did not end within 1 s" == told.error
 
 
+def test_a_variable_in_a_command_is_the_shells_and_no_part_of_it(shop, tmp_path):
+    made = tmp_path / "made"
+    text = '[hook.on_run_success]\ncommand = "echo branch is ${HEAD_REF}"\n'
+    workspace = hooked(shop, text, HEAD_REF=f"x; touch {made}")
+    assert 0 == run(workspace, RunRequest()).exit_code
+    assert not made.exists()
+
+
+def test_a_command_whose_child_goes_its_own_way_holds_nothing_up(shop):
+    text = '[hook.on_run_success]\ncommand = "setsid sleep 30 & sleep 30"\ntimeout_seconds = 1\n'
+    begun = monotonic()
+    (told,) = run(hooked(shop, text), RunRequest()).run.hooks
+    assert "it did not end within 1 s" == told.error
+    assert monotonic() - begun < 20, "the child is not waited for"
+
+
+def test_answers_that_are_no_http_or_never_end_are_failures_of_the_hook(shop):
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def answer():
+            for reply in (b"hello garbage\r\n\r\n", b""):
+                connection, _ = listening.accept()
+                connection.recv(65536)
+                connection.sendall(reply)
+                held.append(connection)
+                if reply:
+                    connection.close()
+
+        held = []
+        threading.Thread(target=answer, daemon=True).start()
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}/"
+        hook = '[[hook.on_run_success]]\nurl = "${URL}"\ntimeout_seconds = 1\nretries = 0\n'
+        first = run(hooked(shop, hook, URL=url), RunRequest())
+        second = run(shop.on(environment={"URL": url}), RunRequest())
+
+    assert ["it answered with no HTTP (BadStatusLine)"] == [h.error for h in first.run.hooks]
+    assert ["it did not answer within 1 s"] == [h.error for h in second.run.hooks]
+
+
+def test_events_name_the_project_wherever_rocky_was_started(shop, server, monkeypatch):
+    text = '[hook.on_run_success]\nurl = "${URL}"\n'
+    workspace = hooked(shop, text, URL=server.url)
+    monkeypatch.chdir(shop.root)
+    run(replace(workspace, config=Path()), RunRequest())
+    assert shop.root.name == server.bodies[0]["project"]
+
+
 def test_no_secret_is_shown(shop, server):
     text = (
         '[hook.on_run_success]\nurl = "${URL}"\n[hook.on_run_start]\n'
         'command = "echo $TOKEN >&2; exit 3"\nenv = { TOKEN = "${TOKEN}" }\nretries = 0\n'
+        '[hook.on_model_failure]\ncommand = "API=${TOKEN} ./nosuch; echo ${TOKEN} >&2; exit 1"\n'
     )
     server.answers = [404]
     workspace = hooked(shop, text, URL=server.url, TOKEN=SECRET)
@@ -178,7 +230,10 @@ def test_no_secret_is_shown(shop, server):
     for shown in (repr(report.run.result), repr(listed), repr(report)):
         assert SECRET not in shown
     assert "it ended with 3: ***" == report.run.hooks[0].error
-    assert ["command `echo`", "json at 127.0.0.1"] == [each.target for each in listed.hooks]
+    targets = ["command `echo`", "json at 127.0.0.1", "command `API=${TOKEN}`"]
+    assert targets == [each.target for each in listed.hooks]
+    tried = try_hooks(workspace, HooksRequest("on_model_failure"))
+    assert "it ended with 1: ***" == tried.deliveries[0].error
 
 
 @pytest.mark.parametrize(
@@ -210,7 +265,16 @@ def test_services_get_what_they_take_and_a_test_says_that_it_is_one(
     [
         ("[hook.on_run_failure]\n", "either a `command` or a `url`"),
         ('[hook.on_run_failure]\ncommand = "x"\nurl = "https://h"\n', "either a `command`"),
-        ('[hook.on_run_failure]\nurl = "ftp://h"\n', "begins with `https://`"),
+        ('[hook.on_run_failure]\nurl = "ftp://h"\n', "is not an address"),
+        ('[hook.on_run_failure]\nurl = "http://[bad"\n', "is not an address"),
+        ('[hook.on_run_failure]\nurl = "http://h:abc/"\n', "is not an address"),
+        ('[hook.on_run_failure]\nurl = "http://h/a b"\n', "is not an address"),
+        ('[hook.on_run_failure]\ncommand = "x"\nenv = { "A=B" = "c" }\n', "no name of a var"),
+        ('[hook.on_run_failure]\ncommand = "a\\u0000b"\n', "ends texts"),
+        ('[hook.on_run_failure]\ncommand = "x"\ntimeout_seconds = 100000000\n', "at most 3600"),
+        ('[hook.on_run_failure]\nurl = "https://h"\nsecret = "${NOPE:-plain}"\n', "is a secret"),
+        ('[hook.on_run_failure]\nurl = "https://h"\nsecret = "plain $${"\n', "is a secret"),
+        ('[hook.on_run_failure]\nurl = "https://h"\nsecret = "${EMPTY}"\n', "is empty"),
         ('[hook.on_run_failure]\nurl = "https://h"\nsecret = "plain"\n', "is a secret"),
         ('[hook.on_run_failure]\ncommand = "x"\nformat = "slack"\n', "has no effect"),
         ('[hook.on_run_failure]\nurl = "https://h"\nenv = { A = "b" }\n', "has no effect"),
@@ -219,8 +283,7 @@ def test_services_get_what_they_take_and_a_test_says_that_it_is_one(
     ],
 )
 def test_a_hook_that_cannot_work_is_an_error_at_its_line(shop, text, said):
-    shop.append("rocky.toml", text)
-    found = [each.message for each in validate(shop.workspace).found]
+    found = [each.message for each in validate(hooked(shop, text, EMPTY="")).found]
     assert any(said in each for each in found), found
 
 

@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from threading import Event, Timer
 
 import pytest
@@ -82,6 +83,20 @@ def test_a_new_folder_is_seen(shop, rounds):
     shop.write("sources/more.toml", "[[source]]\n")
 
     assert any("sources" in path for path in next(found).changed)
+
+
+def test_a_project_may_be_named_from_where_one_is(shop, monkeypatch):
+    monkeypatch.chdir(shop.root)
+    stop = Event()
+    timer = Timer(LONG, stop.set)
+    timer.start()
+    found = watch(replace(shop.workspace, config=None), WatchRequest(), stop=stop)
+    next(found)
+    shop.write("models/report.sql", "SELECT * FROM by_country")
+
+    assert ("models/report.sql",) == next(found).changed
+    found.close()
+    timer.cancel()
 
 
 def test_selectors_without_a_run_are_refused(shop):

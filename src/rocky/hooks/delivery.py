@@ -1,13 +1,15 @@
 """Delivery: one event to one hook, tried again where that may help, and never for long.
 
-A command gets the event on its standard input: nothing of it is put into the command line. An
-address gets it in a request whose time and body are signed; redirects are not followed, since they
-could carry it elsewhere. What is told of a hook that failed never shows its address or a secret.
+A command gets the event on its standard input: nothing of it is put into the command line, and
+`${NAME}` in that line is left to the shell, so that no value becomes a command. An address gets it
+in a request whose time and body are signed; redirects are not followed, since they could carry it
+elsewhere. What is told of a hook that failed never shows its address or a secret.
 """
 
 import hashlib
 import hmac
 import os
+import re
 import signal
 import subprocess
 import time
@@ -15,8 +17,11 @@ import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
-from typing import Any, Final
+from tempfile import TemporaryFile
+from threading import Thread
+from typing import IO, Any, Final
 from urllib.parse import urlsplit
 
 from rocky.canonical import line_json
@@ -24,7 +29,7 @@ from rocky.hooks.events import Event
 from rocky.hooks.formats import body_of
 from rocky.project.configuration.hooks import Hook
 from rocky.project.secrets import Secrets
-from rocky.project.toml.variables import Substituted
+from rocky.project.toml.variables import Substituted, written
 from rocky.run.outcomes import HookDelivery
 from rocky.version import __version__
 
@@ -33,6 +38,12 @@ MOST_SECONDS: Final = 60.0
 _FIRST_WAIT: Final = 1.0
 _AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 _TOLD: Final = 200
+_PIECE: Final = 4096
+_AFTERWARDS: Final = 1.0
+"""How long is waited for the last words of a command that has ended."""
+_WORD: Final = 6
+"""A value of a variable that is shorter stands in every text."""
+_NAMED: Final = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +57,9 @@ class Surroundings:
 def target_of(hook: Hook) -> str:
     """What a hook calls, as it may be shown: a command's program, an address's host."""
     if hook.command is not None:
-        return f"command `{hook.command.split()[0] if hook.command.split() else ''}`"
+        # As it stands in the file: what a variable resolved to may be a secret.
+        words = written(hook.command).split()
+        return f"command `{words[0] if words else ''}`"
     return f"{hook.format} at {urlsplit(hook.url or '').hostname or 'no host'}"
 
 
@@ -67,7 +80,7 @@ def deliver(hook: Hook, event: Event, place: Surroundings) -> HookDelivery:
             break
         time.sleep(wait)
         wait *= 2
-    said = None if error is None else _secrets(hook).scrub(error.message)[:_TOLD]
+    said = None if error is None else _secrets(hook, place).scrub(error.message)[:_TOLD]
     return HookDelivery(event.name, target_of(hook), attempts, said, hook.required)
 
 
@@ -79,10 +92,12 @@ class _Refusal:
     may_help: bool = True
 
 
-def _secrets(hook: Hook) -> Secrets:
+def _secrets(hook: Hook, place: Surroundings) -> Secrets:
     texts = [hook.url, hook.secret, hook.routing_key, *hook.headers.values()]
     from_outside = [value for value in hook.env.values() if isinstance(value, Substituted)]
-    return Secrets([*texts, *from_outside])
+    named = _NAMED.findall(written(hook.command or ""))
+    values = [place.environment.get(name, "") for name in named]
+    return Secrets([*texts, *from_outside, *(each for each in values if len(each) >= _WORD)])
 
 
 def _run_command(
@@ -95,30 +110,54 @@ def _run_command(
         "ROCKY_RUN_ID": event.run_id or "",
         "ROCKY_DELIVERY": str(document["delivery"]),
     }
-    try:
-        process = subprocess.Popen(
-            ["/bin/sh", "-c", hook.command or ""],
-            cwd=place.root,
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-    except OSError as failure:
-        return _Refusal(str(failure), may_help=False)
-    try:
-        _, errors = process.communicate(body + b"\n", timeout=hook.timeout_seconds)
-    except subprocess.TimeoutExpired:
-        # With whatever it has started.
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        return _Refusal(f"it did not end within {hook.timeout_seconds} s", may_help=False)
+    with TemporaryFile() as given:
+        given.write(body + b"\n")
+        given.seek(0)
+        try:
+            process = subprocess.Popen(
+                ["/bin/sh", "-c", written(hook.command or "")],
+                cwd=place.root,
+                env=environment,
+                stdin=given,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as failure:
+            return _Refusal(str(failure), may_help=False)
+        errors = _LastWords(process.stderr)
+        try:
+            process.wait(hook.timeout_seconds)
+        except subprocess.TimeoutExpired:
+            # With whatever it has started.
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            return _Refusal(f"it did not end within {hook.timeout_seconds} s", may_help=False)
     if process.returncode == 0:
         return None
-    lines = errors.decode(errors="replace").strip().splitlines()
-    last = f": {lines[-1]}" if lines else ""
-    return _Refusal(f"it ended with {process.returncode}{last}")
+    return _Refusal(f"it ended with {process.returncode}{errors.last_line()}")
+
+
+class _LastWords:
+    """The end of what a command wrote to its standard error, however much that was.
+
+    Read in a thread: a child that went its own way may hold the pipe open for ever.
+    """
+
+    def __init__(self, pipe: IO[bytes] | None) -> None:
+        self._kept = b""
+        self._thread = Thread(target=self._read, args=(pipe,), daemon=True)
+        self._thread.start()
+
+    def _read(self, pipe: Any) -> None:
+        with pipe:
+            while piece := pipe.read1(_PIECE):
+                self._kept = (self._kept + piece)[-_PIECE:]
+
+    def last_line(self) -> str:
+        self._thread.join(_AFTERWARDS)
+        lines = self._kept.decode(errors="replace").strip().splitlines()
+        return f": {lines[-1]}" if lines else ""
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -149,13 +188,26 @@ def _post(
     }
     if hook.secret is not None:
         headers["X-Rocky-Signature"] = signature(hook.secret, timestamp, body)
+    answered: list[_Refusal | None] = []
+    ask = Thread(target=lambda: answered.append(_ask(hook, body, headers)), daemon=True)
+    ask.start()
+    # The limit of a socket is one for each of its bytes; this is one for the answer.
+    ask.join(hook.timeout_seconds)
+    if not answered:
+        return _Refusal(f"it did not answer within {hook.timeout_seconds} s")
+    return answered[0]
+
+
+def _ask(hook: Hook, body: bytes, headers: Mapping[str, str]) -> _Refusal | None:
     try:
-        request = urllib.request.Request(hook.url or "", body, headers, method="POST")
+        request = urllib.request.Request(hook.url or "", body, dict(headers), method="POST")
         with _OPENER.open(request, timeout=hook.timeout_seconds) as answer:
             answer.read(1)
     except urllib.error.HTTPError as refused:
         with refused:
             return _Refusal(f"HTTP {refused.code} {refused.reason}", refused.code in _AGAIN)
+    except HTTPException as failure:
+        return _Refusal(f"it answered with no HTTP ({type(failure).__name__})", may_help=False)
     except (OSError, ValueError) as failure:
         reason = failure.reason if isinstance(failure, urllib.error.URLError) else failure
         return _Refusal(str(reason) or type(reason).__name__)

@@ -85,8 +85,8 @@ def list_hooks(workspace: Workspace, request: HooksRequest) -> HooksReport:
 def test_hooks(workspace: Workspace, request: HooksRequest) -> HookTestReport:
     """Tell each hook of an event that says that it is a test. Raises as `list_hooks`."""
     project = load_workspace(workspace)
-    place = Surroundings(project.root, workspace.environment)
-    facts = RunFacts(project.root.name, branch=workspace.branch_name)
+    place = Surroundings(project.root.absolute(), workspace.environment)
+    facts = RunFacts(project_name(project), branch=workspace.branch_name)
     title = f"a test of the hooks of {facts.project}"
     return HookTestReport(
         tuple(
@@ -94,6 +94,11 @@ def test_hooks(workspace: Workspace, request: HooksRequest) -> HookTestReport:
             for event, hook in _hooks_of(project, request)
         )
     )
+
+
+def project_name(project: Project) -> str:
+    """What events call a project: its folder, wherever Rocky was started."""
+    return project.root.resolve().name
 
 
 def _hooks_of(project: Project, request: HooksRequest) -> list[tuple[str, Hook]]:
@@ -130,13 +135,13 @@ def run_with_hooks(
     """
     origin = caller.circumstances
     facts = RunFacts(
-        project.root.name,
+        project_name(project),
         pipeline,
         workspace.branch_name,
         origin.triggering_identity,
         origin.git_commit,
     )
-    place = Surroundings(project.root, workspace.environment)
+    place = Surroundings(project.root.absolute(), workspace.environment)
     relay = HookRelay(caller.listener, project.config.hook, facts, place)
 
     def tell(result: RunResult) -> RunResult:

@@ -91,7 +91,10 @@ class _Watch:
         self._request = request
         self._build = build
         self._stop = stop
-        self._root, self._config = project_location(workspace)
+        root, config = project_location(workspace)
+        # The system tells of whole paths.
+        self._root = root.absolute()
+        self._config = None if config is None else config.absolute()
         self._spark = ExitStack()
         self._adapter: Adapter | None = None
         self._tables: frozenset[Path] = frozenset()

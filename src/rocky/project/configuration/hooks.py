@@ -4,13 +4,14 @@ A hook is a command or a webhook. Secrets come from the environment: what stands
 in git.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from rocky.project.toml.documents import NonNegative, Positive, Problem, Problems, ReadBy
 from rocky.project.toml.records import INVALID, read_record, reader_for
-from rocky.project.toml.variables import Keys, Substituted
+from rocky.project.toml.variables import Keys, Unset, written
 
 HookFormat = Literal["json", "slack", "teams", "pagerduty"]
 
@@ -39,6 +40,11 @@ class Hook(NamedTuple):
 
 
 _LIST: Final = reader_for(tuple[Hook, ...])
+_REFERENCE: Final = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
+"""A value that is in the environment and nowhere else: no default, no text beside it."""
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_UNFIT: Final = re.compile(r"[\s\0-\x1f\x7f]")
+_LONGEST_SECONDS: Final = 3600
 _OF_URL: Final = ("format", "headers", "secret", "routing_key")
 
 
@@ -67,18 +73,44 @@ def _check_hook(hook: Hook, table: Mapping[str, Any], at: Keys, problems: Proble
         if key in table:
             message = f"`{key}` has no effect: it is for hooks with a `{_kind_for(key)}`"
             problems.append(Problem((*at, key), message, "remove it", on_key=True))
-    if hook.url is not None and urlsplit(hook.url).scheme not in ("http", "https"):
-        problems.append(
-            Problem((*at, "url"), "`url` is not an address that begins with `https://`")
-        )
-    for key in ("secret", "routing_key"):
-        value = getattr(hook, key)
-        if value is not None and not isinstance(value, Substituted):
-            message = f"`{key}` is a secret, and this file is in git"
-            problems.append(Problem((*at, key), message, f'write `{key} = "${{NAME}}"`'))
+    if hook.url is not None and not _is_address(hook.url):
+        message = "`url` is not an address of the form `https://host/path`"
+        problems.append(Problem((*at, "url"), message))
+    if "\0" in (hook.command or ""):
+        problems.append(Problem((*at, "command"), "`command` holds a character that ends texts"))
+    for name in hook.env:
+        if not _VARIABLE.fullmatch(name):
+            problems.append(Problem((*at, "env", name), "this is no name of a variable"))
+    if hook.timeout_seconds > _LONGEST_SECONDS:
+        message = f"`timeout_seconds` is at most {_LONGEST_SECONDS}"
+        problems.append(Problem((*at, "timeout_seconds"), message))
+    _check_secrets(hook, at, problems)
     if (hook.format == "pagerduty") != (hook.routing_key is not None):
         message = '`routing_key` and `format = "pagerduty"` go together'
         problems.append(Problem((*at, "format"), message))
+
+
+def _check_secrets(hook: Hook, at: Keys, problems: Problems) -> None:
+    for key in ("secret", "routing_key"):
+        value = getattr(hook, key)
+        if value is None or isinstance(value, Unset):
+            continue
+        if not _REFERENCE.fullmatch(written(value)):
+            message = f"`{key}` is a secret, and this file is in git"
+            problems.append(Problem((*at, key), message, f'write `{key} = "${{NAME}}"`'))
+        elif not value:
+            problems.append(Problem((*at, key), f"`{key}` is empty: anybody could sign with it"))
+
+
+def _is_address(url: str) -> bool:
+    if isinstance(url, Unset):
+        return True
+    try:
+        parts = urlsplit(url)
+        named = bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return False
+    return named and parts.scheme in ("http", "https") and not _UNFIT.search(url)
 
 
 def _kind_for(key: str) -> str:
