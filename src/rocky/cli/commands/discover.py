@@ -122,9 +122,14 @@ def _summary(report: DiscoverReport, *, written: bool, cached: bool) -> str:
     if report.functions:
         looked = f"{looked} and {counted(len(report.functions), 'function')}"
         differ += sum(each.status == "undeclared" for each in report.functions)
+    failed = sum(each.error is not None for each in report.sources)
+    if failed:
+        looked = f"{looked}, of which {failed} could not be read"
     if cached:
         kept = counted(len(report.cached), "schema")
         return f"{looked} looked at, {kept} kept in `{SCHEMAS_FOLDER}`"
     if differ and not written:
         return f"{looked} looked at, {differ} to declare: `rocky discover --write` does it"
-    return f"{looked} looked at, {differ} declared anew" if differ else f"{looked}, all as declared"
+    if differ:
+        return f"{looked} looked at, {differ} declared anew"
+    return looked if failed else f"{looked}, all as declared"

@@ -23,6 +23,10 @@ from rocky.run.engine.origins import QueryOrigin
 from rocky.run.engine.protocol import StepFailure
 from rocky.spark.interface import FailureKind
 
+_ONE_ROW: Final = (
+    "give one row for each key: the newest with `row_number() OVER (PARTITION BY key ORDER BY"
+    " changed_at DESC) = 1`, or name all the columns that make a row unique"
+)
 _TELLING: Final = frozenset({Code.VALUE_REFUSED, Code.CODE_RAISED})
 """What is said in the words of whoever met a value."""
 
@@ -105,7 +109,10 @@ class Diagnostician:
         """Rows that do not fit what a model says of them: at its setting, contract or column."""
         message = str(error)
         notes: tuple[str, ...] = ()
+        advice: str | None = None
         if isinstance(error, ModelFailed) and error.setting:
+            if error.setting[-1] == "unique_key":
+                advice = _ONE_ROW
             path, span = setting_place(model, self._project.texts, error.setting)
             named = ", ".join(map(quote_name, error.columns))
             secret = self._classified.hidden_in((Read("model", model.key),), named)
@@ -116,7 +123,9 @@ class Diagnostician:
             notes = tuple(self._promises(model, error.column))
         else:
             return None
-        return Diagnostic(Code.VALUE_REFUSED, message, span, path, model=model.name, notes=notes)
+        return Diagnostic(
+            Code.VALUE_REFUSED, message, span, path, help=advice, model=model.name, notes=notes
+        )
 
     def _column_place(self, model: ModelFile, name: str) -> tuple[str, Span | None]:
         """Where it is said that a column is never null: in the contract, else in the query."""
