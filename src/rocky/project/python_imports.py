@@ -2,7 +2,8 @@
 
 Modules of the project count by their content, and so does whatever they import; those of installed
 packages by distribution and version. A module can be looked for in the model's folder and in those
-above: every file of the project that a name could mean counts. What no reading of the text can
+above: every file of the project that a name could mean counts, and the `__init__.py` of every
+package that one lies in, which runs before it. What no reading of the text can
 tell, such as a name that is made up while the code runs, is a *doubt*: the model is then known by
 less than all of its code. Spark's own version is compared elsewhere.
 """
@@ -95,6 +96,9 @@ class _Search:
         waiting = [(path, text)]
         while waiting:
             file, code = waiting.pop()
+            for found in self._packages_of(file):
+                if found != path:
+                    waiting += self._read(found, found.parent.name)
             tree = _parse(code)
             if tree is None:
                 continue
@@ -104,13 +108,27 @@ class _Search:
                     self._doubt(f"`{node.id}` in `{name}` can run any code")
             for module, level in _imported(tree):
                 for found in self._find(file, module, level):
-                    try:
-                        data = found.read_bytes()
-                    except OSError:
-                        self._doubt(f"the module `{module}` cannot be read")
-                        continue
-                    self.files[found] = data
-                    waiting.append((found, data.decode("utf-8", "surrogateescape")))
+                    waiting += self._read(found, module)
+
+    def _read(self, file: Path, module: str) -> Iterator[tuple[Path, str]]:
+        """A file of a module with its text, noted as found; nothing if it cannot be read."""
+        try:
+            data = file.read_bytes()
+        except OSError:
+            self._doubt(f"the module `{module}` cannot be read")
+            return
+        self.files[file] = data
+        yield file, data.decode("utf-8", "surrogateescape")
+
+    def _packages_of(self, file: Path) -> Iterator[Path]:
+        """The packages that a file lies in, as far as they were not found before.
+
+        The project's folder is where names begin, and so is none of them.
+        """
+        for folder in _above(file, self.root)[:-1]:
+            package = folder / "__init__.py"
+            if package != file and package not in self.files and package.is_file():
+                yield package
 
     def _find(self, importer: Path, module: str, level: int) -> Iterator[Path]:
         """The files of the project that a module may be and that were not found before."""
