@@ -71,6 +71,36 @@ def test_a_column_that_is_not_there_is_told_at_the_setting(tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ("array('a, b')", "array<string>"),
+        ("map('a', 1)", "map<string,int>"),
+        ("named_struct('a', CAST(NULL AS STRING))", "struct<a:string>"),
+        ("parse_json('1')", "variant"),
+    ],
+)
+def test_a_nested_column_is_refused_at_the_setting(tmp_path, value, kind):
+    sql = f"SELECT 1 AS id, {value} AS code"
+    project, compilation = compiled(tmp_path, {"models/orders.sql": sql})
+    (found,) = compilation.diagnostics
+
+    assert (
+        f"E005 models/orders.toml:3:18 \"'code'\" the key column `code` is `{kind}`:"
+        " different values of it are written as the same text" == finding(project, found)
+    )
+    assert found.help is not None
+    assert "`to_json(code) AS code_text`" in found.help
+
+
+@pytest.mark.parametrize("value", ["array('a, b')", "named_struct('a', 1)", "parse_json('1')"])
+def test_what_is_made_of_a_nested_column_makes_a_key(tmp_path, value):
+    sql = f"SELECT 1 AS id, to_json({value}) AS code"
+    _, compilation = compiled(tmp_path, {"models/orders.sql": sql})
+
+    assert () == compilation.diagnostics
+
+
 def test_a_finding_in_the_query_stays_where_it_is(tmp_path):
     project, compilation = compiled(tmp_path, {"models/orders.sql": SQL.replace("1 AS", "nope AS")})
 

@@ -8,6 +8,7 @@ from typing import Final
 from rocky.analysis.lints.settings import (
     Texts,
     freshness_column_type,
+    key_column_type,
     names_columns,
     setting_column_missing,
 )
@@ -134,6 +135,7 @@ SETTINGS_RULES: Final[tuple[SettingsRule, ...]] = (
     time_interval,
     setting_column_missing,
     freshness_column_type,
+    key_column_type,
 )
 
 

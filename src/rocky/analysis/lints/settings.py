@@ -1,4 +1,4 @@
-"""Lints of settings that name a column the model does not produce.
+"""Lints of settings that name a column the model does not produce, or one of an unfit type.
 
 A merge key, a classification or a partition of a column that is not there would otherwise be
 silently without effect, or fail only when the model runs. A mere description is a warning.
@@ -30,6 +30,7 @@ from rocky.project.toml.variables import Keys
 Texts = Mapping[str, SourceText]
 
 _SHOWN: Final = 8
+_NESTED_KINDS: Final = frozenset({"array", "map", "struct", "variant"})
 _NAMING_STRATEGIES: Final = frozenset(
     {Incremental, Merge, TimeInterval, Microbatch, DeleteInsert, Snapshot, ContentAddressed}
 )
@@ -44,6 +45,8 @@ def names_columns(model: ModelFile) -> bool:
     if type(settings.strategy) in _NAMING_STRATEGIES:
         return True
     if settings.classification or settings.tests or settings.columns or settings.freshness:
+        return True
+    if settings.surrogate_key:
         return True
     return settings.format_options is not None or (not model.is_python and "@" in model.sql)
 
@@ -174,6 +177,29 @@ def freshness_column_type(model: ModelFile, ir: ModelIr, texts: Texts) -> Iterat
             help=f"name another, or produce it as one: `CAST(... AS TIMESTAMP) AS {column.name}`",
             model=model.name,
         )
+
+
+def key_column_type(model: ModelFile, ir: ModelIr, texts: Texts) -> Iterator[Diagnostic]:
+    """One finding a column of a surrogate key whose text does not tell its values apart.
+
+    Cast to a text, `array('a, b')` and `array('a', 'b')` are the same.
+    """
+    for index, key in enumerate(model.settings.surrogate_key):
+        for number, name in enumerate(key.columns):
+            column = ir.column(name)
+            if column is None or column.type.kind not in _NESTED_KINDS:
+                continue
+            path, span = setting_place(model, texts, ("surrogate_key", index, "columns", number))
+            yield Diagnostic(
+                Code.TYPE_ERROR,
+                f"the key column `{column.name}` is `{column.type}`:"
+                " different values of it are written as the same text",
+                span,
+                path,
+                help="name a column that is a cast or a hash of it:"
+                f" `to_json({column.name}) AS {column.name}_text`",
+                model=model.name,
+            )
 
 
 def _listed(
