@@ -78,6 +78,32 @@ def test_a_text_that_is_no_pipeline_is_told_at_its_place_and_left_alone(shop):
     assert "whre" in path.read_text()
 
 
+def test_a_layout_that_cannot_be_proved_is_told_by_file_and_the_others_are_done(shop, monkeypatch):
+    (shop / "models/deep/a.rocky").write_text("from t | where odd>1")
+    monkeypatch.setattr(
+        "rocky.operations.fmt.means_the_same", lambda before, _: "odd" not in before
+    )
+    report = rocky.open(shop).fmt()
+    odd, _ = report.files
+
+    assert {"models/deep/a.rocky": "unreadable", "models/deep/p.rocky": "changed"} == (
+        statuses(report)
+    )
+    assert odd.error is not None
+    assert odd.error.startswith("models/deep/a.rocky: its layout cannot be proved")
+    assert "from t | where odd>1" == (shop / "models/deep/a.rocky").read_text()
+    assert LAID_OUT == (shop / "models/deep/p.rocky").read_text()
+
+
+def test_two_minuses_in_a_row_are_laid_out(shop):
+    path = shop / "models/deep/p.rocky"
+    path.write_text("from t derive { y: - -x } sort - -a")
+    (found,) = rocky.open(shop).fmt().files
+
+    assert "changed" == found.status
+    assert "from t\nderive { y: - -x }\nsort - -a\n" == path.read_text()
+
+
 def test_variables_stay_as_they_are_written(shop):
     path = shop / "models/deep/p.rocky"
     path.write_text('from @var(table) where a>@var(low,1) and b=="@var(x)" select {@var(column)}')

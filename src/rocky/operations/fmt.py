@@ -2,7 +2,7 @@
 
 Nothing is written that was not proved to mean the same: the laid out pipeline becomes the same SQL
 and has the same comments, tidy SQL has the same pieces and the same tree. A text that cannot be
-read is left alone.
+read, or whose layout cannot be proved, is named and left alone; the others are done.
 """
 
 import difflib
@@ -11,10 +11,10 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from rocky.diagnostics.diagnostic import SourceText, Span
-from rocky.errors import InternalError, NothingSelected
+from rocky.errors import NothingSelected
 from rocky.language.dsl.layout import lay_out, means_the_same
 from rocky.language.dsl.tokens import Problem
 from rocky.language.syntax.parser import SyntaxProblem
@@ -26,6 +26,11 @@ from rocky.project.files import read_text, write_atomically
 from rocky.project.model_text import find_front_matter
 
 Status = Literal["unchanged", "changed", "unreadable"]
+
+_UNPROVED: Final = (
+    "its layout cannot be proved to mean the same, so the file is left as it is;"
+    " this is a defect in Rocky: please report it with the file"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +132,9 @@ def _format_file(path: Path, shown: str) -> tuple[FormattedFile, str | None]:
     matter = find_front_matter(text)
     start = matter.sql_start if matter is not None else 0
     body = text[start:]
-    made = _lay_out(body) if path.suffix == ".rocky" else _tidy(body)
+    made = lay_out(body) if path.suffix == ".rocky" else _tidy(body)
+    if isinstance(made, str) and path.suffix == ".rocky" and not means_the_same(body, made):
+        return FormattedFile(shown, "unreadable", error=f"{shown}: {_UNPROVED}"), None
     if not isinstance(made, str):
         place = Span(made.span.start + start, made.span.end + start)
         return FormattedFile(shown, "unreadable", error=_told(made, shown, text, place)), None
@@ -138,13 +145,6 @@ def _format_file(path: Path, shown: str) -> tuple[FormattedFile, str | None]:
         text.splitlines(keepends=True), after.splitlines(keepends=True), shown, shown
     )
     return FormattedFile(shown, "changed", diff=_joined(lines)), after
-
-
-def _lay_out(text: str) -> str | Problem:
-    made = lay_out(text)
-    if isinstance(made, str) and not means_the_same(text, made):
-        raise InternalError("the layout of a pipeline would change its meaning")
-    return made
 
 
 def _tidy(text: str) -> str | SyntaxProblem:

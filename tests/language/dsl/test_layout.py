@@ -51,6 +51,10 @@ LAYOUTS = {
         "from t\nderive {\n    a: sum(b) over (partition c, sort -d, rows -6..current),\n"
         "    e: match f { > 1 => 2, null => 3, _ => cast(4 as decimal(3, 2)) },\n    g: x[0].y,\n}\n",
     ),
+    "two minuses in a row stay apart": (
+        "from t derive {y:-  -x,z:a- - -1,w:-(-x)} sort - -a,-  - -b nulls last,-c",
+        "from t\nderive { y: - -x, z: a - - -1, w: -(-x) }\nsort - -a, - - -b nulls last, -c\n",
+    ),
     "joins and pipelines in parentheses": (
         "from a left join(from b where c>1)as d on e,f{keep d.g,h:d.i}union all(from j)",
         "from a\nleft join (from b where c > 1) as d on e, f { keep d.g, h: d.i }\nunion all (from j)\n",

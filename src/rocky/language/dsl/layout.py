@@ -57,6 +57,7 @@ class _Layout:
         self._forms: dict[Form, Callable[[Node], list[Document]]] = {
             "binary": self._binary,
             "negation": self._spaced,
+            "minus": self._minus,
             "test": self._spaced,
             "duration": self._spaced,
             "item": self._spaced,
@@ -192,11 +193,22 @@ class _Layout:
             return [first, " ", *made[1:]]
         return [Group(tuple(made))]
 
+    def _minus(self, node: Node) -> list[Document]:
+        """A minus and what it is before; two in a row would begin a comment."""
+        sign, value = node.parts
+        assert isinstance(value, Node)
+        apart = [" "] if next(value.tokens()).is_mark("-") else []
+        return [*self._part(sign), *apart, *self._part(value)]
+
     def _key(self, node: Node) -> list[Document]:
         first, *rest = node.parts
-        made = self._part(first)
-        for index, part in enumerate(rest):
-            made += [*([] if not index and isinstance(first, Token) else [" "]), *self._part(part)]
+        if isinstance(first, Token):
+            value, *rest = rest
+            made = self._minus(Node("minus", (first, value)))
+        else:
+            made = self._part(first)
+        for part in rest:
+            made += [" ", *self._part(part)]
         return made
 
     def _entry(self, node: Node) -> list[Document]:
