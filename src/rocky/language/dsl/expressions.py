@@ -18,6 +18,7 @@ from rocky.language.dsl.operators import (
     ends_early,
     precedence,
     refuse_mixture,
+    refuse_open_key,
 )
 from rocky.language.dsl.tokens import Token, Unreadable
 from rocky.language.dsl.tree import Form, Node
@@ -324,10 +325,9 @@ class Expressions:
     def sort_key(self) -> Node:
         """An expression with its direction; a minus before it means descending."""
         cursor = self._cursor
-        parts: list[Node | Token] = []
-        if cursor.now.is_mark("-"):
-            parts.append(cursor.take())
+        parts: list[Node | Token] = [cursor.take()] if cursor.now.is_mark("-") else []
         parts.append(self.parse())
+        refuse_open_key(parts)
         if cursor.now.text in ("asc", "desc"):
             if len(parts) > 1:
                 raise Unreadable(

@@ -5,6 +5,7 @@ from math import inf
 from typing import Final
 
 from rocky.language.dsl.tokens import Token, Unreadable
+from rocky.language.dsl.tree import Node
 
 COMPARISONS: Final = ("==", "!=", "<", "<=", ">", ">=")
 TESTS: Final = ("is", "in", "between", "like", "ilike", "rlike", "not")
@@ -35,6 +36,19 @@ def refuse_mixture(before: Sequence[object], operator: Token) -> None:
             operator.span,
             "put one of the two into parentheses",
         )
+
+
+def refuse_open_key(parts: Sequence[Node | Token]) -> None:
+    """Raise Unreadable for `-a + b` as a key of `sort`: the minus may be meant for `a` alone."""
+    *minus, key = parts
+    if not minus or not isinstance(key, Node) or key.form not in ("binary", "test", "negation"):
+        return
+    operator = next(part for part in key.parts if isinstance(part, Token))
+    raise Unreadable(
+        f"a key with `-` before it and `{operator.text}` in it",
+        operator.span,
+        "write `-(...)` for all of it in descending order, or `(-a) + b` for a minus of one value",
+    )
 
 
 def ends_early(low: Sequence[Token], high: Sequence[Token]) -> bool:
