@@ -1,5 +1,6 @@
 """Declarations of functions: each key acts or is refused, each fault is at its own place."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -154,6 +155,50 @@ def test_what_a_kind_does_not_have_is_refused_and_what_it_needs_is_asked_for(tmp
     told = found(tmp_path, f'[[function]]\nname = "f"\n{block}\n')
 
     assert any(said in each for each in told), told
+
+
+JAVA = '[[function]]\nname = "f"\nkind = "java"\nclass = "a.B"\nreturns = "int"\njar = "{}"\n'
+
+
+@pytest.mark.parametrize(
+    ("jar", "said"),
+    [
+        ("{outside}/x.jar", "the jar `{outside}/x.jar` lies outside the project"),
+        ("../outside/x.jar", "the jar `../outside/x.jar` lies outside the project"),
+        ("lib/link.jar", "the jar `lib/link.jar` lies outside the project"),
+        ("lib/folder/x.jar", "the jar `lib/folder/x.jar` lies outside the project"),
+        ("../outside/none.jar", "the jar `../outside/none.jar` lies outside the project"),
+        ("/dev/zero", "the jar `/dev/zero` lies outside the project"),
+        ("lib/pipe.jar", "the jar `lib/pipe.jar` is not a file"),
+        ("lib", "the jar `lib` is not a file"),
+        ("lib/loop.jar", "the jar `lib/loop.jar` cannot be read: "),
+        ("lib/\\u0000.jar", "cannot be read: embedded null byte"),
+    ],
+)
+def test_a_jar_that_is_no_file_of_the_project_is_refused_at_its_line(tmp_path, jar, said):
+    outside, lib = tmp_path / "outside", tmp_path / "project/lib"
+    outside.mkdir()
+    lib.mkdir(parents=True)
+    (outside / "x.jar").write_bytes(b"jar")
+    (lib / "link.jar").symlink_to(outside / "x.jar")
+    (lib / "folder").symlink_to(outside)
+    (lib / "loop.jar").symlink_to(lib / "loop.jar")
+    os.mkfifo(lib / "pipe.jar")
+    (told,) = found(tmp_path / "project", JAVA.format(jar.format(outside=outside)))
+
+    assert told.startswith("functions/f.toml:6:7 ")
+    assert said.format(outside=outside) in told
+
+
+@pytest.mark.parametrize("jar", ["lib/x.jar", "lib/../lib/x.jar", "link.jar"])
+def test_a_jar_of_the_project_may_be_a_link_in_it_and_the_project_too(tmp_path, jar):
+    lib = tmp_path / "project/lib"
+    lib.mkdir(parents=True)
+    (lib / "x.jar").write_bytes(b"jar")
+    (tmp_path / "project/link.jar").symlink_to("lib/x.jar")
+    (tmp_path / "way").symlink_to(tmp_path / "project")
+
+    assert [] == found(tmp_path / "way", JAVA.format(jar))
 
 
 def test_functions_of_a_broken_file_stay_known(tmp_path):

@@ -47,7 +47,7 @@ def compound(inner: "st.SearchStrategy[list[str]]") -> "st.SearchStrategy[list[s
     operator = one(st.sampled_from(("+", "-", "*", "/", "%", "||", "and", "or")))
     compare = one(st.sampled_from(("==", "!=", "<", ">=")))
     return st.one_of(
-        grouped, words("-", grouped), words("not", grouped), words(grouped, operator, grouped),
+        grouped, words("-", grouped), words("-", "-", grouped), words("not", grouped), words(grouped, operator, grouped),
         words(grouped, "+", grouped, "-", grouped), words(grouped, "and", grouped, operator, grouped), words(grouped, compare, "1"),
         words(grouped, "is", "not", "null"), words(grouped, "not", "in", "(", listed(inner), ")"),
         words(grouped, "between", "1", "and", "2"), words(grouped, "like", "'x%'"),
@@ -76,6 +76,7 @@ STEPS = st.one_of(
     words("cross", "join", SOURCES),
     words("sort", listed(words(one(NAMES), "desc", "nulls", "last"))),
     words("sort", "-", one(NAMES)),
+    words("sort", "-", "-", one(NAMES)),
     words("take", "1_000"),
     words("distinct"),
     words(one(st.sampled_from(("union all", "union distinct", "intersect", "except all"))), SOURCES),

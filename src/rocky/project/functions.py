@@ -6,6 +6,8 @@ caller is told that there is none. The digest of a function covers its declarati
 functions that its body calls.
 """
 
+import os
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -144,18 +146,32 @@ def _from_block(root: str, block: FunctionBlock, report: Report) -> ProjectFunct
             told = replace(signature, digest=code.digest, doubt=code.doubt)
             return replace(function, signature=told, code=code.path, code_digest=code.digest)
     elif block.jar is not None:
-        try:
-            digest = blake3().update_mmap(Path(root, block.jar)).digest()
-        except OSError as failure:
-            message = f"the jar `{block.jar}` cannot be read: {failure.strerror}"
-            problem = Problem((*block.at, "jar"), message, "paths begin at the project's folder")
-        else:
+        digest = _jar_digest(root, block.jar)
+        if isinstance(digest, bytes):
             told = replace(signature, digest=digest)
             return replace(function, signature=told, code_digest=digest)
+        problem = digest._replace(keys=(*block.at, *digest.keys))
     if problem is not None:
         report(document.diagnose(problem))
         return replace(function, signature=replace(signature, usable=False))
     return function
+
+
+def _jar_digest(root: str, jar: str) -> bytes | Problem:
+    """The digest of a jar of the project; or what is wrong, at a key of the declaration."""
+    try:
+        path = Path(os.path.realpath(Path(root, jar)))
+        if not path.is_relative_to(os.path.realpath(root)):
+            message = f"the jar `{jar}` lies outside the project"
+            return Problem(("jar",), message, "copy it into the project, and name that file")
+        if not stat.S_ISREG(path.stat().st_mode):
+            # A pipe would be waited for.
+            return Problem(("jar",), f"the jar `{jar}` is not a file")
+        return blake3().update_mmap(path).digest()
+    except (OSError, ValueError) as failure:
+        said = failure.strerror if isinstance(failure, OSError) else failure
+        message = f"the jar `{jar}` cannot be read: {said}"
+        return Problem(("jar",), message, "paths begin at the project's folder")
 
 
 def _body_start(document: Document, keys: tuple[str | int, ...], body: str | None) -> int | None:
