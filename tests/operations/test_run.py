@@ -86,6 +86,33 @@ def test_to_keep_going_leaves_out_the_errors_and_what_stands_on_them(shop):
     assert ("failed", "skipped") == (recorded["by_country"], recorded["report"])
 
 
+def test_a_broken_macro_refuses_the_run_of_its_callers_or_leaves_them_out(shop):
+    shop.write("macros/broken.sql", "CREATE MACRO broken(x EXPRESSION) RETURN ((@x\n")
+    shop.write("models/caller.sql", "SELECT @broken(1) AS one")
+
+    with pytest.raises(ErrorsFound, match="nothing was run") as refused:
+        run(shop.workspace, RunRequest(("caller", "alone")))
+
+    assert ["E070"] == [each.code.value for each in refused.value.findings]
+    assert ([], ()) == (shop.sessions, shop.records())
+    report = run(shop.workspace, RunRequest(("caller", "alone"), keep_going=True))
+    assert isinstance(report.run, ModelsRun)
+    assert ["alone"] == [each.model for each in report.run.materializations]
+    (error,) = report.run.errors
+    assert ("caller", "compile_error") == (error.model, error.failure_kind)
+    assert ["E070"] == [each.code for each in error.diagnostics]
+
+
+def test_a_contract_that_cannot_be_read_refuses_the_run_of_its_model(shop):
+    shop.write("models/alone.contract.toml/kept.txt", "a folder is no contract\n")
+
+    with pytest.raises(ErrorsFound, match="nothing was run") as refused:
+        run(shop.workspace, RunRequest(("alone",)))
+
+    assert [("E017", "alone")] == [(each.code.value, each.model) for each in refused.value.findings]
+    assert ([], ()) == (shop.sessions, shop.records())
+
+
 @pytest.mark.parametrize("broken", ["models/stg_orders.sql", "rocky.toml"])
 def test_to_keep_going_needs_something_that_stands_on_no_error(shop, broken):
     text = "SELECT nope FROM raw.orders" if broken.startswith("models") else "[adaptor]\n"

@@ -7,12 +7,12 @@ everyone but itself. `CompiledTables` are the tables of a compiled project as on
 model sees them, for binding it once more.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from blake3 import blake3
 
-from rocky.analysis.compilation import CompiledModels, fields_of
+from rocky.analysis.compilation import CompiledModels, Record, fields_of
 from rocky.language.datatypes.text import encode_type
 from rocky.language.datatypes.types import StructField
 from rocky.language.declared_functions import UNDECLARED, DeclaredFunction
@@ -45,13 +45,18 @@ def undeclared_functions(models: CompiledModels) -> list[tuple[str, ...]]:
 
     Names that are misspelt are among them.
     """
-    found = {
-        parts[1:]
-        for key in models
-        for parts, face in models.record(key).lookups
-        if len(parts) > 1 and parts[0] == "" and face in (NO_FACE, _UNDECLARED)
-    }
-    return sorted(found)
+    return sorted({each for key in models for each in _undeclared_in(models.record(key))})
+
+
+def has_undeclared_functions(record: Record) -> bool:
+    """Whether a model calls functions that nobody declares."""
+    return next(_undeclared_in(record), None) is not None
+
+
+def _undeclared_in(record: Record) -> Iterator[tuple[str, ...]]:
+    for parts, face in record.lookups:
+        if len(parts) > 1 and parts[0] == "" and face in (NO_FACE, _UNDECLARED):
+            yield parts[1:]
 
 
 class Names:

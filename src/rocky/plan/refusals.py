@@ -5,17 +5,18 @@ further up means that the types below it are guesses. Who asks to keep going get
 stand on no error. A request that one of several pipelines cannot carry out is refused as a whole.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from rocky.analysis.compilation import Compilation, unpack_body
+from rocky.analysis.compilation import Compilation
 from rocky.analysis.lineage import reach_models
 from rocky.diagnostics import Code, Diagnostic, Severity
 from rocky.errors import RunRefused
+from rocky.plan.declaring_files import DeclaringFiles
 from rocky.plan.request import NO_WINDOW, RunRequest, plan_request
 from rocky.plan.steps import LeftOutStep, RunPlan, plan_steps
-from rocky.project import SeedTable, setting_place
+from rocky.project import setting_place
 from rocky.project.configuration.pipelines import (
     LoadPipeline,
     Pipeline,
@@ -27,16 +28,16 @@ from rocky.project.configuration.pipelines import (
 
 def refusing_findings(plan: RunPlan) -> tuple[Diagnostic, ...]:
     """The errors in the selected models, in what they read, and in `rocky.toml`."""
-    compilation, project = plan.compilation, plan.project
-    wanted = _stands_on(plan)
-    paths = {project.config_path, *(path for key in wanted for path in _paths_of(compilation, key))}
+    compilation = plan.compilation
+    wanted, files = _stands_on(plan), DeclaringFiles(compilation)
+    paths = {*files.of_settings(), *(path for key in wanted for path in files.of(key))}
     found = [
         each
         for each in compilation.diagnostics
         if each.severity is Severity.ERROR
         and (
-            (each.model is not None and each.model.lower() in wanted)
-            or (each.model is None and each.path in paths)
+            _key_of(compilation, each) in wanted
+            or (_key_of(compilation, each) is None and each.path in paths)
             or (
                 # A clash of two models is reported at one of them and concerns both.
                 each.code is Code.DUPLICATE_TARGET
@@ -49,37 +50,22 @@ def refusing_findings(plan: RunPlan) -> tuple[Diagnostic, ...]:
     return tuple(found)
 
 
+def _key_of(compilation: Compilation, found: Diagnostic) -> str | None:
+    """What a finding names; None where only its file says whom it concerns.
+
+    A model whose settings have another name for it goes by that of its file in what is wrong there.
+    """
+    key, project = (found.model or "").lower(), compilation.project
+    known = key in project.models or key in project.sources or key in project.seeds
+    return key if known else None
+
+
 def _stands_on(plan: RunPlan) -> set[str]:
     """The keys of the models, seeds and sources that are built or read, however far up."""
     models = plan.project.models
     names = [models[step.key].name for step in plan.steps if step.kind != "seed"]
     above = {name.lower() for name in reach_models(plan.compilation.upstream, names)}
     return above | {step.key for step in plan.steps if step.kind == "seed"}
-
-
-def _paths_of(compilation: Compilation, key: str) -> Iterator[str]:
-    """The files that say what a model, seed or source is, and what the functions are it calls."""
-    project = compilation.project
-    if project.functions and key in compilation.models:
-        yield from _function_paths(compilation, key)
-    if key in project.models:
-        model = project.models[key]
-        yield model.path
-        if model.settings_path:
-            yield model.settings_path
-        yield from _defaults_above(model.path)
-    if key in project.sources:
-        yield project.sources[key].file
-    if key in project.seeds:
-        yield from _seed_paths(project.seeds[key])
-
-
-def _function_paths(compilation: Compilation, key: str) -> Iterator[str]:
-    functions = compilation.project.functions
-    for name, _ in unpack_body(compilation.models.record(key)).functions:
-        function = functions[name]
-        yield function.signature.path
-        yield from (functions[each].signature.path for each in function.calls)
 
 
 def plan_checked(
@@ -120,12 +106,14 @@ def _without_errors(plan: RunPlan, found: Sequence[Diagnostic]) -> RunPlan:
 def _broken_keys(plan: RunPlan, found: Sequence[Diagnostic]) -> dict[str, Diagnostic]:
     """What has errors itself, or reads what is no step and has; each with its first error."""
     at: dict[str, list[str]] = {}
+    files = DeclaringFiles(plan.compilation)
     for key in _stands_on(plan):
-        for path in _paths_of(plan.compilation, key):
+        for path in files.of(key):
             at.setdefault(path, []).append(key)
     broken: dict[str, Diagnostic] = {}
     for each in found:
-        keys = at.get(each.path or "", []) if each.model is None else [each.model.lower()]
+        named = _key_of(plan.compilation, each)
+        keys = at.get(each.path or "", []) if named is None else [named]
         if each.code is Code.DUPLICATE_TARGET:
             keys = [*keys, *(key for label in each.labels for key in at.get(label.path or "", []))]
         for key in keys:
@@ -142,26 +130,13 @@ def _broken_keys(plan: RunPlan, found: Sequence[Diagnostic]) -> dict[str, Diagno
 
 
 def config_findings(compilation: Compilation) -> tuple[Diagnostic, ...]:
-    """The errors in `rocky.toml`, for which no pipeline may start."""
-    path = compilation.project.config_path
+    """The errors in `rocky.toml` and what its checks call, for which no pipeline may start."""
+    paths = set(DeclaringFiles(compilation).of_settings())
     return tuple(
         each
         for each in compilation.diagnostics
-        if each.severity is Severity.ERROR and each.model is None and each.path == path
+        if each.severity is Severity.ERROR and each.model is None and each.path in paths
     )
-
-
-def _defaults_above(path: str) -> Iterator[str]:
-    """The files that say what a model's folder and those above it have in common."""
-    folder = path.rpartition("/")[0]
-    while folder:
-        yield f"{folder}/_defaults.toml"
-        folder = folder.rpartition("/")[0]
-    yield "_defaults.toml"
-
-
-def _seed_paths(seed: SeedTable) -> set[str]:
-    return {path for path in (seed.path, seed.file, seed.sidecar_path) if path}
 
 
 def _waiting_for_each_other(plan: RunPlan) -> Diagnostic:

@@ -4,8 +4,8 @@ A contract lives in `contracts/` or beside its model. Only reading is here; the 
 are judged over the typed model.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from rocky.diagnostics import Code, Diagnostic, Label
@@ -20,6 +20,7 @@ from rocky.project.toml.documents import Document, Problem, Problems, parse_docu
 from rocky.project.toml.records import INVALID, read_record, reader_for
 from rocky.project.toml.variables import Keys, written
 
+_FOLDER: Final = "contracts"
 _SUFFIX: Final = ".contract.toml"
 
 
@@ -152,8 +153,33 @@ def load_contracts(
     return contracts
 
 
+def name_models(
+    found: Iterable[Diagnostic], models: Mapping[str, ModelFile]
+) -> Iterator[Diagnostic]:
+    """Findings, those about files of contracts with the models that these are for.
+
+    A file that could not be read, or that is none, is known by its name alone.
+    """
+    for each in found:
+        path = each.path or ""
+        if each.model is not None or not path.endswith(".toml"):
+            yield each
+            continue
+        model = None
+        if path.endswith(_SUFFIX) or path.startswith(f"{_FOLDER}/"):
+            model = _model_of(path, models)
+        yield each if model is None else replace(each, model=model.name)
+
+
+def _model_of(path: str, models: Mapping[str, ModelFile]) -> ModelFile | None:
+    """The model beside a contract, or the one that has its name."""
+    stem = path.removesuffix(".toml").removesuffix(".contract")
+    beside = (each for each in models.values() if each.path.rpartition(".")[0] == stem)
+    return next(beside, None) or models.get(stem.rpartition("/")[2].lower())
+
+
 def _contract_folder(root: str, report: Report) -> Iterator[tuple[str, None]]:
-    for folder in scan_folders(root, "contracts", report):
+    for folder in scan_folders(root, _FOLDER, report):
         for name in folder.names:
             path = child_path(folder.path, name)
             if name.endswith(_SUFFIX):

@@ -88,6 +88,9 @@ def _scan(
             suffix = name[name.rindex(".") :].lower()
             advice = f"give the folder a name that does not end in `{suffix}`"
             report(_unusable(below, f"`{below}` is a folder, not a model", help=advice))
+        elif name.endswith(".toml"):
+            advice = "give the folder a name that does not end in `.toml`"
+            report(_unusable(below, f"`{below}` is a folder, not a file", help=advice))
         identity = _identity(root, below)
         if identity in above:
             report(_loop(below))

@@ -36,7 +36,7 @@ from rocky.project.configuration.config import (
     read_config,
 )
 from rocky.project.configuration.model import NO_DEFAULTS, FolderDefaults, merge_defaults
-from rocky.project.contracts import load_contracts
+from rocky.project.contracts import load_contracts, name_models
 from rocky.project.files import Folder, Report, child_path, read_text, scan_folders
 from rocky.project.functions import load_functions
 from rocky.project.imports import add_imported, check_imports_block, load_imports
@@ -265,7 +265,7 @@ def load_project(
         sources,
         seeds,
         contracts,
-        tuple(diagnostics),
+        tuple(name_models(diagnostics, models)),
         texts,
         frozenset(loading.blocked),
         digest,

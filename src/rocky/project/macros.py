@@ -19,7 +19,7 @@ from rocky.language.macros.declaration import (
 )
 from rocky.language.macros.expansion import Expansion
 from rocky.language.macros.faults import MacroFault
-from rocky.language.macros.pieces import Piece, Pieces, Place, copied, made
+from rocky.language.macros.pieces import Piece, Pieces, Place, copied, made, text_of
 from rocky.language.replacements import Replaced
 from rocky.project.expansion_cache import ExpansionCache, digest_texts
 from rocky.project.files import Report, child_path, read_text, scan_folders
@@ -103,6 +103,23 @@ class Macros:
 def is_macro_folder(path: str) -> bool:
     """Whether a folder of the project holds macros, which are no models."""
     return path == FOLDER or path.startswith(f"{FOLDER}/")
+
+
+def reach_macros(text: str, macros: Mapping[str, MacroFile]) -> set[str]:
+    """The keys of the macros that a text calls, itself or through others; any name may be one."""
+    found: set[str] = set()
+    waiting = [text]
+    while waiting:
+        text = waiting.pop()
+        for each in find_mentions(text):
+            if each.arguments is None:
+                continue
+            waiting += [text[it.value.start : it.value.end] for it in each.arguments]
+            key = each.name.lower()
+            if key not in found and key in macros:
+                waiting.append(text_of(macros[key].pieces))
+            found.add(key)
+    return found
 
 
 def load_macros(
