@@ -60,6 +60,19 @@ filter = "id IN (SELECT id FROM a_table_of_the_catalogue)"
     )
 
 
+def test_a_comment_in_a_call_hides_nothing_of_the_macro(tmp_path):
+    assert [] == sidecar(
+        tmp_path,
+        '''
+[[tests]]
+type = "expression"
+expression = """@positive(
+  amount -- in euros
+)"""
+''',
+    )
+
+
 def test_a_wrong_cast_is_told_at_its_column_in_the_toml(tmp_path):
     assert [
         "E005 models/orders.toml:4:30 'CAST(id AS DATE)'"

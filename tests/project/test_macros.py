@@ -5,6 +5,7 @@ import pytest
 from rocky.compiler.fingerprints import fingerprints_of
 from rocky.compiler.passes import compile_project
 from rocky.diagnostics.diagnostic import Span
+from rocky.language.macros.expansion import Expansion
 from rocky.project import load_project
 from rocky.project.macros import load_macros
 from rocky.project.user_cache import cache_place
@@ -262,3 +263,12 @@ def test_no_value_of_a_variable_is_kept(tmp_path):
 
     assert b"s3cret" not in kept.read_bytes()
     assert b"amount" in kept.read_bytes()
+
+
+def test_what_looks_like_a_comment_in_a_text_of_a_macro_stays(tmp_path):
+    macro = r"CREATE MACRO tag(a EXPRESSION) RETURN concat(r'\', '/* no */', @a) -- /* a note"
+    load(tmp_path, FILES | {"macros/tag.sql": macro})
+    found = load_macros(str(tmp_path), {}, print).expand("SELECT @tag(x)")
+
+    assert isinstance(found, Expansion)
+    assert r"SELECT concat(r'\', '/* no */', x)" == found.text

@@ -21,6 +21,8 @@ from tests.project.projects import finding, findings, load
         ("SELECT 1 -- @var(zzz)\n/* @var(zzz) */, @var(a)", "SELECT 1 -- @var(zzz)\n/* @var(zzz) */, 1"),
         ("SELECT '-- no comment', @var(a)", "SELECT '-- no comment', 1"),
         ("SELECT 'it\\'s', @var(a)", "SELECT 'it\\'s', 1"),
+        (r"SELECT r'\', '-- text', @var(a), r'@var(a)\'", r"SELECT r'\', '-- text', 1, r'1\'"),
+        ("SELECT /* a /* b */ @var(zzz) */ @var(a)", "SELECT /* a /* b */ @var(zzz) */ 1"),
         ("SELECT 'it''s @var(a)'", "SELECT 'it''s 1'"),
         ("SELECT @variable, @start_date", "SELECT @variable, @start_date"),
     ],

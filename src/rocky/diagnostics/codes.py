@@ -308,7 +308,7 @@ REGISTRY: tuple[CodeInfo, ...] = (
         "macro-argument",
         "a call of a macro with arguments that it does not take"
     ),
-    CodeInfo(Code.MACRO_RECURSION, "macro-recursion", "macros that call each other in a circle"),
+    CodeInfo(Code.MACRO_RECURSION, "macro-recursion", "macros that call each other in a circle, or grow without end"),
     CodeInfo(
         Code.MACRO_CAPTURE,
         "macro-capture",

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from rocky.diagnostics.diagnostic import Span
+from rocky.language.quotes import Quote, blank, find_comments, find_quotes
 from rocky.language.replacements import Replaced, Replacement
 
 
@@ -38,12 +39,6 @@ def find_front_matter(text: str) -> FrontMatter | None:
 
 
 _MARK: Final = re.compile(r"@var\s*\(", re.IGNORECASE)
-_COMMENT_OR_QUOTED: Final = re.compile(
-    r"(?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z))"
-    r"|(?P<quoted>'(?:[^'\\]|\\.)*'?|\"(?:[^\"\\]|\\.)*\"?|`[^`]*`?)"
-    r"|(?P<variable>@var\s*\()",
-    re.DOTALL | re.IGNORECASE,
-)
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _QUOTED: Final = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`", re.DOTALL)
 
@@ -58,14 +53,8 @@ class Variable(NamedTuple):
 
 def blank_comments(sql: str) -> tuple[str, list[Span]]:
     """The text with white space in the place of every comment but hints, and where those were."""
-    found = [
-        Span(*each.span())
-        for each in _COMMENT_OR_QUOTED.finditer(sql)
-        if each["comment"] is not None and not each["comment"].startswith("/*+")
-    ]
-    for start, end in found:
-        sql = sql[:start] + re.sub(r"[^\n]", " ", sql[start:end]) + sql[end:]
-    return sql, found
+    found = find_comments(sql)
+    return blank(sql, found), found
 
 
 def has_variables(sql: str) -> bool:
@@ -75,14 +64,13 @@ def has_variables(sql: str) -> bool:
 
 def find_variables(sql: str) -> Iterator[Variable]:
     """The variables of a query in order."""
-    for found in _COMMENT_OR_QUOTED.finditer(sql):
-        if found["comment"] is not None:
-            continue
-        if found["variable"] is not None:
-            yield _read(sql, found.start(), found.end(), len(sql))
-            continue
-        for inner in _MARK.finditer(sql, found.start(), found.end()):
-            yield _read(sql, inner.start(), inner.end(), found.end())
+    at = 0
+    for kind, (start, end) in [*find_quotes(sql), Quote("comment", Span(len(sql), len(sql)))]:
+        for mark in _MARK.finditer(sql, at, start):
+            yield _read(sql, mark.start(), mark.end(), len(sql))
+        for mark in _MARK.finditer(sql, start, end) if kind == "quoted" else ():
+            yield _read(sql, mark.start(), mark.end(), end)
+        at = end
 
 
 def fill_variables(sql: str, values: Mapping[str, str]) -> tuple[Replaced, list[Variable]]:

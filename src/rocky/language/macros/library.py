@@ -16,14 +16,14 @@ from rocky.diagnostics.codes import Code
 from rocky.diagnostics.diagnostic import Label, Span
 from rocky.diagnostics.suggestion import suggestion
 from rocky.language.macros.arguments import describe_kind, fits, stands_alone
-from rocky.language.macros.bodies import MacroBody, finish_body, own_text, parse_body, stand_in
+from rocky.language.macros.bodies import MacroBody, finish_body, parse_body, stand_in
 from rocky.language.macros.calls import Mention, find_mentions
 from rocky.language.macros.declaration import Declaration
 from rocky.language.macros.expansion import Expansion, expansion_of
 from rocky.language.macros.faults import MacroFault
+from rocky.language.macros.fresh_names import with_fresh_names
 from rocky.language.macros.pieces import (
     Hole,
-    OwnName,
     Piece,
     Pieces,
     Place,
@@ -32,15 +32,18 @@ from rocky.language.macros.pieces import (
     made,
     places_of,
     text_of,
+    without_comments,
 )
 from rocky.language.macros.values import Mismatch, Value, judge, match_arguments, put
+from rocky.language.quotes import find_comments
 from rocky.language.syntax.parser import NestedTooDeeply, SyntaxProblem, with_deep_stack
 
 T = TypeVar("T")
 
-_WORD: Final = re.compile(r"\w+")
 _IN_FROM: Final = re.compile(r"\b(?:FROM|JOIN)\s*\Z", re.IGNORECASE)
 _SHOWN: Final = 8
+MAX_MADE: Final = 200_000
+"""How many characters the calls of one text may stand for, those in their arguments included."""
 
 
 class Macro(NamedTuple):
@@ -63,7 +66,8 @@ class _Broken(Exception):
 class _Text:
     """A text that is being expanded; `owner` is the macro it is the body of, if it is one.
 
-    `tables` are those that its macros read, `ctes` names of its own, `used` the macros by path.
+    `tables` are those that its macros read, `ctes` names of its own, `used` the macros by path,
+    `made` is how many characters its calls stand for.
     """
 
     owner: Macro | None
@@ -72,6 +76,7 @@ class _Text:
     tables: dict[str, Place] = field(default_factory=dict)
     ctes: set[str] = field(default_factory=set)
     used: dict[str, str] = field(default_factory=dict)
+    made: int = 0
 
     def refuse(
         self,
@@ -84,6 +89,19 @@ class _Text:
         """Report what is wrong with a call and give it up."""
         self.faults.append(MacroFault(code, message, places, help_text, labels))
         raise _Broken
+
+    def grow(self, size: int, call: Mention, places: tuple[Place, ...]) -> None:
+        """Count what a call stands for, and give up one that stands for too much."""
+        self.made += size
+        if self.made > MAX_MADE:
+            self.refuse(
+                Code.MACRO_RECURSION,
+                f"with `@{call.name}` the calls in this text stand for more than"
+                f" {MAX_MADE:,} characters",
+                places,
+                "an argument is written wherever its parameter is, so calls within calls grow"
+                " fast: make a column of a CTE or of a model of what is used again",
+            )
 
 
 class MacroLibrary:
@@ -126,7 +144,7 @@ class MacroLibrary:
             expanded = self._expand([copied(text, None)], context)
         except _Broken:
             return context.faults
-        return expansion_of(text, _with_fresh_names(expanded, text), context.used)
+        return expansion_of(text, with_fresh_names(expanded, text), context.used)
 
     # -------------------------------------------------------------- macros
 
@@ -141,7 +159,8 @@ class MacroLibrary:
         before = len(self.faults)
         try:
             self._check_defaults(macro)
-            pieces = self._expand(_without_comments(macro), context)
+            text = without_comments(macro.pieces, declaration.body, macro.comments)
+            pieces = self._expand(text, context)
         except _Broken:
             return None
         if len(self.faults) > before:
@@ -194,7 +213,7 @@ class MacroLibrary:
     def _call(self, call: Mention, pieces: Pieces, context: _Text, *, in_from: bool) -> Pieces:
         places = places_of(pieces, *call.span)
         macro = self._macros.get(call.name.lower())
-        if call.name.lower() in self._broken:
+        if call.name.lower() in self._broken or context.made > MAX_MADE:
             raise _Broken
         if macro is None:
             names = [each.declaration.name for each in self._macros.values()]
@@ -215,6 +234,7 @@ class MacroLibrary:
         for piece in body.pieces:
             if piece.hole is None:
                 filled.append(piece._replace(places=(*places, *piece.places)))
+                context.grow(len(piece.text), call, places)
                 continue
             value = values[piece.hole.parameter]
             put_in = put(value, piece, places)
@@ -222,6 +242,7 @@ class MacroLibrary:
                 said = f"`{value.parameter.name}` takes a name of one part here"
                 label = _at_parameter(macro, piece.places)
                 context.refuse(Code.MACRO_ARGUMENT, said, _joined(value.pieces), None, label)
+            context.grow(len(text_of(put_in)), call, places)
             filled += put_in
         text = text_of(pieces)
         if stands_alone(text_of(filled), text[: call.span.start], text[call.span.end :]):
@@ -250,7 +271,7 @@ class MacroLibrary:
                 default = [piece._replace(places=(*places, *piece.places)) for piece in given]
                 found[parameter.key] = Value(default, parameter, free=True)
                 continue
-            given = cut(pieces, *written.value)
+            given = _without_comments(cut(pieces, *written.value))
             as_table = parameter.kind == "table"
             given_text = text_of(given)
             expanded = self._expand(given, context, as_table=as_table)
@@ -311,20 +332,10 @@ def _with_stack(work: Callable[[], T]) -> T:
         return with_deep_stack(work)
 
 
-def _without_comments(macro: Macro) -> Pieces:
-    """The body of a macro; of a comment one blank is left, and none at the end of a line."""
-    start, stop = macro.declaration.body
-    text = text_of(macro.pieces)
-    done: Pieces = []
-    at = start
-    for comment in macro.comments:
-        if comment.start < start or comment.end > stop:
-            continue
-        ends = not text[comment.end : stop].partition("\n")[0].strip()
-        low = len(text[at : comment.start].rstrip(" \t")) + at if ends else comment.start + 1
-        done += cut(macro.pieces, at, low)
-        at = comment.end
-    return [*done, *cut(macro.pieces, at, stop)]
+def _without_comments(argument: Pieces) -> Pieces:
+    """An argument without comments: one that ends a line would hide what the macro says next."""
+    text = text_of(argument)
+    return without_comments(argument, Span(0, len(text)), find_comments(text))
 
 
 def _parameter(mention: Mention, pieces: Pieces, context: _Text) -> Pieces:
@@ -371,29 +382,3 @@ def _at_parameter(macro: Macro, places: tuple[Place, ...]) -> Label:
 
 def _joined(pieces: Pieces) -> tuple[Place, ...]:
     return places_of(pieces, 0, len(text_of(pieces)))
-
-
-def _with_fresh_names(pieces: Pieces, text: str) -> Pieces:
-    """The pieces with own names that the text itself has nowhere."""
-    owns = {piece.own for piece in pieces if piece.own is not None}
-    words = {word.lower() for word in _WORD.findall(text)} if owns else set()
-    suffixes: dict[str, str] = {}
-    for macro in sorted({own.macro for own in owns}):
-        number = 1
-        while any(_word(own, _suffix(number)) in words for own in owns if own.macro == macro):
-            number += 1
-        suffixes[macro] = _suffix(number)
-    return [
-        piece
-        if piece.own is None or not suffixes[piece.own.macro]
-        else piece._replace(text=own_text(piece.own, suffixes[piece.own.macro]))
-        for piece in pieces
-    ]
-
-
-def _word(own: OwnName, suffix: str) -> str:
-    return f"{own.name}__{own.macro}{suffix}".lower()
-
-
-def _suffix(number: int) -> str:
-    return "" if number == 1 else f"_{number}"

@@ -92,6 +92,24 @@ def cut(pieces: Sequence[Piece], start: int, end: int) -> Pieces:
     return found
 
 
+def without_comments(pieces: Pieces, part: Span, comments: Iterable[Span]) -> Pieces:
+    """A part of a text; of a comment one blank is left, and none at the end of a line."""
+    start, stop = part
+    text = text_of(pieces)
+    done: Pieces = []
+    at = start
+    for comment in comments:
+        if comment.start < start or comment.end > stop:
+            continue
+        ends = not text[comment.end : stop].partition("\n")[0].strip()
+        low = len(text[at : comment.start].rstrip(" \t")) + at if ends else comment.start
+        done += cut(pieces, at, low)
+        if not ends:
+            done.append(made(" ", places_of(pieces, *comment)))
+        at = comment.end
+    return [*done, *cut(pieces, at, stop)]
+
+
 def places_of(pieces: Sequence[Piece], start: int, end: int) -> tuple[Place, ...]:
     """Where the characters from an offset up to another were written, as one chain of places."""
     return join_places([piece.places for piece in cut(pieces, start, end)])
