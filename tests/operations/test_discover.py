@@ -1,6 +1,8 @@
 """Discoveries without Spark: what files tell, what a pipeline reads, and what is kept of it."""
 
 import json
+import os
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -10,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from rocky.cli.commands.discover import render_source
 from rocky.errors import InvalidRequest, NothingSelected
 from rocky.operations.compile import CompileRequest, compile_models
 from rocky.operations.discover import DiscoverRequest, discover
@@ -284,3 +287,74 @@ def test_what_contradicts_itself_is_refused(lake):
         discover(Workspace(lake.root), DiscoverRequest(write=True, cache=True))
     with pytest.raises(NothingSelected, match="no pipeline `bronce`; did you mean `bronze`"):
         discover(Workspace(lake.root), DiscoverRequest(pipeline="bronce"))
+
+
+def test_a_column_that_is_called_like_a_variable_is_declared_as_what_it_is(shop, monkeypatch):
+    """Else whoever names columns would have secrets of a later run written into names."""
+    name = "${AWS_SECRET_ACCESS_KEY}"
+    rows = {name: pa.array([1], pa.int64()), "$${B}": ["x"]}
+    pq.write_table(pa.table(rows), root_of(shop) / "sizes" / "a.parquet")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hidden")
+
+    for _ in range(2):
+        discover(shop, DiscoverRequest(("raw.sizes",), write=True))
+        workspace = Workspace(root_of(shop), environment={"AWS_SECRET_ACCESS_KEY": "hidden"})
+        source = compile_workspace(workspace).project.sources["raw.sizes"]
+        assert [name, "$${B}"] == [each.name for each in source.columns]
+
+
+def test_a_change_is_one_line_whatever_its_column_is_called(shop):
+    rows = {"id\nwrote sources/all.toml\x1b[2J": pa.array([1], pa.int64())}
+    pq.write_table(pa.table(rows), root_of(shop) / "sizes" / "a.parquet")
+    (found,) = discover(shop, DiscoverRequest(("raw.sizes",))).sources
+
+    head, *lines = render_source(found).split("\n")
+    assert ["  + id␊wrote sources/all.toml␛[2J bigint"] == lines
+    assert head.startswith("raw.sizes (sources/raw.toml)")
+
+
+@pytest.mark.parametrize(
+    "at",
+    ["9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00", "yesterday", "", 5, "9000-01-01"],
+)
+def test_a_kept_schema_of_a_time_that_no_clock_says_is_not_taken(shop, at):
+    discover(shop, DiscoverRequest(cache=True))
+    path = root_of(shop) / SCHEMA
+    path.write_text(json.dumps({**json.loads(path.read_text()), "discovered_at": at}))
+
+    assert [SCHEMA] == _ignored(shop, "it is not a schema that this version wrote")
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "folder", "linked folder"])
+def test_a_kept_schema_that_is_no_file_of_its_folder_is_not_taken(shop, tmp_path, kind):
+    discover(shop, DiscoverRequest(cache=True))
+    path = root_of(shop) / SCHEMA
+    moved = tmp_path / "elsewhere"
+    (path.parent if kind == "linked folder" else path).rename(moved)
+    if kind == "link":
+        path.symlink_to(moved)
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.parent.symlink_to(moved)
+
+    assert SCHEMA in _ignored(shop, "it is no regular file of this folder")
+
+
+def test_a_kept_schema_that_git_has_is_not_taken(shop):
+    discover(shop, DiscoverRequest(cache=True))
+    folder = root_of(shop)
+    subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+    assert [("id", "bigint"), ("size", "string")] == types_of(shop)
+    subprocess.run(["git", "add", "-f", SCHEMA], cwd=folder, check=True)
+
+    assert [SCHEMA] == _ignored(shop, "it is in git")
+
+
+def _ignored(shop: Workspace, why: str) -> list[str]:
+    """The files that are not taken for a reason; none of them gives types."""
+    summary = compile_models(shop, CompileRequest()).summary
+    assert [("id", "unknown"), ("size", "unknown")] == types_of(shop)
+    return [each.file for each in summary.ignored_schemas if why in each.why]

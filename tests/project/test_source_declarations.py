@@ -6,8 +6,11 @@ import pytest
 
 from rocky.language.datatypes.text import parse_type
 from rocky.language.datatypes.types import StructField
+from rocky.language.declared_functions import DeclaredFunction
+from rocky.project.function_declarations import declare_functions
 from rocky.project.source_declarations import declare_columns, declare_tables, order_columns
 from rocky.project.sources import undeclared_source
+from rocky.project.toml.variables import resolve_variables
 from tests.project.projects import load
 
 FILE = """\
@@ -125,3 +128,15 @@ def test_columns_change_places_and_keep_all_that_is_said_of_them(sources):
     assert ("pii", "who") == (columns[0]["classification"], columns[1]["description"])
     assert made.replace(" ", "").count("#careful") == 1
     assert order_columns(made, sources["raw.people"], ["id", "old", "mail"]) == FILE
+
+
+def test_names_from_outside_are_no_references_to_variables():
+    columns = [field("${A}", "struct<`${B}`:int>")]
+    made = declare_tables("", [(undeclared_source("crm.`${C}`", "rocky.toml"), columns)])
+    function = DeclaredFunction(name="${D}", kind="sql", returns=parse_type("int"))
+
+    read = resolve_variables(tomllib.loads(made), {}, pytest.fail)["source"][0]
+    assert ("crm.`${C}`", "${A}") == (read["name"], read["columns"][0]["name"])
+    assert "struct<`${B}`:int>" == read["columns"][0]["type"]
+    declared = tomllib.loads(declare_functions("", [function]))
+    assert "${D}" == resolve_variables(declared, {}, pytest.fail)["function"][0]["name"]

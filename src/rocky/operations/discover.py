@@ -42,6 +42,7 @@ from rocky.project.source_declarations import (
     order_columns,
 )
 from rocky.project.sources import SourceTable
+from rocky.project.toml.variables import spelled, unescaped
 from rocky.store.folder import refuse_escape
 
 _ENFORCED: Final = frozenset({"delta", "iceberg", "jdbc", "table"})
@@ -292,13 +293,13 @@ def _write(project: Project, found: Sequence[_Found]) -> Iterator[str]:
 def _check_written(path: str, text: str, found: Iterable[_Found]) -> None:
     """Nothing is put in place that would not be read as what was found."""
     blocks = tomllib.loads(text)["source"]
-    by_name = {str(each["name"]).lower(): each for each in blocks}
+    by_name = {unescaped(str(each["name"])).lower(): each for each in blocks}
     for each in found:
         # By its place where it has one: a name may stand there as a variable.
         source = each.source
         block = blocks[source.index] if source.is_declared else by_name[source.key]
-        names = {column["name"] for column in block["columns"]}
-        if names != {field.name for field in each.columns}:
+        names = {unescaped(column["name"]) for column in block["columns"]}
+        if names != {unescaped(spelled(field.name)) for field in each.columns}:
             raise InternalError(f"the columns of `{each.source.name}` do not fit into `{path}`")
 
 

@@ -16,6 +16,7 @@ from rocky.operations.live_columns import LiveColumns
 from rocky.project import Project
 from rocky.project.files import write_atomically
 from rocky.project.function_declarations import declare_functions
+from rocky.project.toml.variables import unescaped
 
 _FILE: Final = "functions/catalogue.toml"
 
@@ -48,7 +49,7 @@ def write_functions(project: Project, functions: Sequence[DeclaredFunction]) -> 
     place = project.root / _FILE
     before = place.read_text(encoding="utf-8") if place.exists() else ""
     after = declare_functions(before, known)
-    names = {str(each["name"]) for each in tomllib.loads(after)["function"]}
+    names = {unescaped(str(each["name"])) for each in tomllib.loads(after)["function"]}
     if not names >= {each.name for each in known}:
         raise InternalError(f"the functions do not fit into `{_FILE}`")
     place.parent.mkdir(exist_ok=True)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from rocky.language.datatypes.text import format_type
 from rocky.language.declared_functions import DeclaredFunction
+from rocky.project.toml.variables import spelled
 
 
 def declare_functions(text: str, functions: Iterable[DeclaredFunction]) -> str:
@@ -16,7 +17,7 @@ def declare_functions(text: str, functions: Iterable[DeclaredFunction]) -> str:
 
 def _block(function: DeclaredFunction) -> Iterator[str]:
     yield "[[function]]"
-    yield f"name = {json.dumps(function.name, ensure_ascii=False)}"
+    yield f"name = {_text(function.name)}"
     yield f'kind = "{function.kind}"'
     if function.parameters:
         yield "parameters = ["
@@ -37,4 +38,5 @@ def _block(function: DeclaredFunction) -> Iterator[str]:
 
 
 def _text(value: str) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    """A value: what comes from outside is no reference to a variable, whatever it is called."""
+    return json.dumps(spelled(value), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,29 +1,36 @@
 """Cached schemas: live columns that `rocky discover --cache` found, one file a table.
 
 They give types to what nobody declares, and never take the place of a declaration. The folder is
-disposable and kept out of git. A file that cannot be read, or that is of another place than what
-now goes by its name, is not believed, and that is said.
+disposable and kept out of git. A file that cannot be read, that git has (somebody sent it: no
+discovery here wrote it), or that is of another place than what now goes by its name, is not
+believed, and that is said.
 """
 
 import json
+import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
 from rocky.canonical import text_hash
+from rocky.errors import GitUnavailable
 from rocky.language.datatypes.text import TypeSyntaxError, format_type, parse_type
 from rocky.language.datatypes.types import StructField
 from rocky.project.configuration.pipelines import ReplicationSource
 from rocky.project.files import write_atomically
+from rocky.project.git.program import ask_git, split_names
 from rocky.project.secrets import url_without_password
 from rocky.project.sources import SourceTable
 from rocky.project.toml.variables import written
 
 SCHEMAS_FOLDER: Final = ".rocky/schemas"
+_STATE_FOLDER: Final = ".rocky"
 _FORMAT: Final = 1
+_FIRST_YEAR: Final = 2000
+_CLOCK_SKEW: Final = timedelta(days=1)
 _PARTS: Final = 3
 _IGNORED: Final = "*\n"
 _PLACE_OPTIONS: Final = ("url", "dbtable", "query")
@@ -83,17 +90,39 @@ def load_schemas(root: Path) -> tuple[dict[str, CachedSchema], list[UnusedSchema
         paths = sorted((root / SCHEMAS_FOLDER).glob("*.json"))
     except OSError:
         return found, unused
+    sent = _in_git(root) if paths else frozenset()
     for path in paths:
         file = f"{SCHEMAS_FOLDER}/{path.name}"
+        if sent & {file, SCHEMAS_FOLDER, _STATE_FOLDER}:
+            unused.append(UnusedSchema(file, "it is in git: what this machine found never is"))
+            continue
         try:
+            if not _is_own_file(root, path):
+                unused.append(UnusedSchema(file, "it is no regular file of this folder"))
+                continue
             read = _parse(json.loads(path.read_text(encoding="utf-8")))
         except OSError as error:
             unused.append(UnusedSchema(file, f"it cannot be read: {error.strerror or error}"))
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError):
             unused.append(UnusedSchema(file, "it is not a schema that this version wrote"))
         else:
             found[read.key] = read
     return found, unused
+
+
+def _in_git(root: Path) -> frozenset[str]:
+    """What git has below the folder of Rocky's state, from the project's folder on."""
+    try:
+        answer = ask_git(root, "ls-files", "-z", "--", _STATE_FOLDER)
+    except GitUnavailable:
+        return frozenset()
+    return frozenset(split_names(answer.out)) if answer.code == 0 else frozenset()
+
+
+def _is_own_file(root: Path, path: Path) -> bool:
+    """Whether it can be read and lies here: no link on the way, no pipe. Raises OSError."""
+    folders = (root / _STATE_FOLDER, root / SCHEMAS_FOLDER)
+    return stat.S_ISREG(path.lstat().st_mode) and not any(each.is_symlink() for each in folders)
 
 
 def save_schemas(root: Path, schemas: Iterable[CachedSchema]) -> tuple[str, ...]:
@@ -140,11 +169,19 @@ def _parse(document: Mapping[str, Any]) -> CachedSchema:
     return CachedSchema(
         _text(document["name"]),
         tuple(map(_column, document["columns"])),
-        datetime.fromisoformat(document["discovered_at"]).astimezone(UTC),
+        _moment(document["discovered_at"]),
         _text(document["place"]),
         None if pipeline is None else _text(pipeline),
         tuple(None if each is None else _text(each) for each in parts),
     )
+
+
+def _moment(value: Any) -> datetime:
+    """When it was found. Raises ValueError or OverflowError for what no clock can have said."""
+    at = datetime.fromisoformat(_text(value)).astimezone(UTC)
+    if at.year < _FIRST_YEAR or at > datetime.now(UTC) + _CLOCK_SKEW:
+        raise ValueError("not a time of a discovery")
+    return at
 
 
 def _column(column: Mapping[str, Any]) -> StructField:

@@ -13,7 +13,7 @@ from rocky.language.datatypes.text import format_type
 from rocky.language.datatypes.types import StructField
 from rocky.project.sources import SourceTable
 from rocky.project.toml.parser import Place, locate_keys
-from rocky.project.toml.variables import Substituted, written
+from rocky.project.toml.variables import Substituted, spelled, unescaped
 
 
 class _Edit(NamedTuple):
@@ -49,9 +49,10 @@ def order_columns(text: str, source: SourceTable, names: Sequence[str]) -> str:
     at = ("source", source.index, "columns")
     found = tomllib.loads(text)["source"][source.index]["columns"]
     spans = {
-        str(each["name"]).lower(): places[(*at, number)].value for number, each in enumerate(found)
+        unescaped(str(each["name"])).lower(): places[(*at, number)].value
+        for number, each in enumerate(found)
     }
-    wanted = [text[slice(*spans[name.lower()])] for name in names]
+    wanted = [text[slice(*spans[unescaped(spelled(name)).lower()])] for name in names]
     edits = [_Edit(*span, item) for span, item in zip(spans.values(), wanted, strict=True)]
     for edit in sorted(edits, reverse=True):
         text = text[: edit.start] + edit.text + text[edit.end :]
@@ -74,13 +75,11 @@ def declare_tables(text: str, tables: Iterable[tuple[SourceTable, Sequence[Struc
 
 def _reached(source: SourceTable) -> str:
     """The keys that say which table it is, a line each."""
-    lines = [f"name = {_quoted(source.name)}", f"format = {_quoted(source.format)}"]
+    lines = [f"name = {_text(source.name)}", f"format = {_text(source.format)}"]
     if source.path is not None:
-        lines.append(f"path = {_quoted(written(source.path))}")
+        lines.append(f"path = {_text(source.path)}")
     if source.options:
-        options = (
-            f"{_quoted(key)} = {_quoted(written(value))}" for key, value in source.options.items()
-        )
+        options = (f"{_quoted(key)} = {_text(value)}" for key, value in source.options.items())
         lines.append(f"options = {{ {', '.join(options)} }}")
     return "".join(f"{line}\n" for line in lines)
 
@@ -120,7 +119,7 @@ def _changed(
             continue
         kind = places[(*at, number, "type")].value
         if there.type != field.type:
-            yield _Edit(*kind, _quoted(format_type(there.type)))
+            yield _Edit(*kind, _text(format_type(there.type)))
         if there.nullable != field.nullable:
             said = places.get((*at, number, "nullable"))
             value = "true" if there.nullable else "false"
@@ -151,9 +150,12 @@ def _list(columns: Sequence[StructField]) -> str:
 
 def _column(field: StructField) -> str:
     nullable = "" if field.nullable else ", nullable = false"
-    return (
-        f"{{ name = {_quoted(field.name)}, type = {_quoted(format_type(field.type))}{nullable} }}"
-    )
+    return f"{{ name = {_text(field.name)}, type = {_text(format_type(field.type))}{nullable} }}"
+
+
+def _text(value: str) -> str:
+    """A value: what comes from outside is no reference to a variable, whatever it is called."""
+    return _quoted(spelled(value))
 
 
 def _quoted(text: str) -> str:

@@ -8,6 +8,7 @@ from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.start_notes import note_start
 from rocky.diagnostics.render import counted
+from rocky.diagnostics.render.terminal import lay_out
 from rocky.operations.discover import (
     ColumnChange,
     DiscoveredSource,
@@ -92,7 +93,7 @@ def command(
 
 def render_source(source: DiscoveredSource) -> str:
     """A source that is not as it is declared: a line for each column that differs."""
-    head = f"{source.name} ({source.file}): {_HEADS[source.status]}"
+    head = f"{lay_out(source.name).shown} ({source.file}): {_HEADS[source.status]}"
     return "\n".join([head, *(f"  {_change(each)}" for each in source.changes)])
 
 
@@ -107,11 +108,14 @@ def render_function(function: DiscoveredFunction) -> str:
 
 
 def _change(each: ColumnChange) -> str:
+    """One line, whatever a column is called."""
     if each.declared is None:
-        return f"+ {each.column} {each.found}"
-    if each.found is None:
-        return f"- {each.column} {each.declared}"
-    return f"~ {each.column} {each.declared} -> {each.found}"
+        line = f"+ {each.column} {each.found}"
+    elif each.found is None:
+        line = f"- {each.column} {each.declared}"
+    else:
+        line = f"~ {each.column} {each.declared} -> {each.found}"
+    return lay_out(line).shown
 
 
 def _summary(report: DiscoverReport, *, written: bool, cached: bool) -> str:

@@ -55,6 +55,16 @@ def written(value: str) -> str:
     return value.written if isinstance(value, Substituted) else value
 
 
+def spelled(value: str) -> str:
+    """How a value stands in its file, or has to stand there so that nothing of it is replaced."""
+    return value.written if isinstance(value, Substituted) else value.replace("${", "$${")
+
+
+def unescaped(text: str) -> str:
+    """A text of a file with `${` for `$${`, and references as they are."""
+    return text.replace("$${", "${")
+
+
 def quote_bare_references(text: str) -> str:
     """The text with `key = ${VAR}` made `key = "${VAR}"`, so that it is TOML."""
     return _OUTSIDE.sub(
