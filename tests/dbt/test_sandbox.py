@@ -44,3 +44,39 @@ def test_what_a_template_changes_is_gone_with_it():
 
     assert "a\n" == render(text, variables=variables).sql()
     assert {"ways": ["a"]} == variables
+
+
+DEEP = "".join(f"{{% for a{n} in [1] %}}" for n in range(25)) + "{% endfor %}" * 25
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("{{ return(1) }}", "`return` is called outside of a macro"),
+        (DEEP, "too many statically nested blocks"),
+        ("{{ [1] | map('nothing_like_it') | list }}", "No filter named 'nothing_like_it'"),
+        ("{% if 1 is nothing_like_it %}{% endif %}", "No test named"),
+        ("{% if false %}{{ 1 | nothing_like_it }}{% endif %}{{ 1 | no }}", "No filter named"),
+        ("{{ 'x' | center(9000000000000000000) }}", "more memory than there is"),
+        ("{{ " + "(" * 3000 + "1" + ")" * 3000 + " }}", "nested too deep"),
+        ("select '\ue0007\ue001'", "U+E000"),
+        ("select '\ue002'", "U+E000"),
+        ("select '{{ \"\\ue0007\\ue001\" }}'", "U+E000"),
+        ("select '{{ \"\\ue000\" }}'", "U+E000"),
+        ("select '{{ var(\"mark\") }}'", "U+E000"),
+    ],
+)
+def test_whatever_a_template_says_is_a_failure_of_its_own(text, why):
+    assert why in render(text, variables={"mark": "\ue0009\ue001"}).failure.reason
+
+
+def test_what_is_read_only_when_the_table_is_there_moves_no_other_name():
+    text = (
+        "select * from {% if is_incremental() %}{{ ref('people') }} join {% endif %}"
+        "{{ source('raw', 'orders') }}"
+    )
+    found = render(text)
+
+    assert "select * from raw.orders\n" == found.sql()
+    assert ["people join"] == [found.block_sql(each, "itself") for each in found.blocks]
+    assert found.only_adds

@@ -52,7 +52,7 @@ def seed_files(project: DbtProject, node: Node) -> tuple[dict[str, bytes], Taken
     files = {f"seeds/{node.table}.csv": data}
     text = format_toml(ordered(sidecar))
     if text:
-        files[f"seeds/{node.table}.toml"] = text.encode()
+        files[f"seeds/{node.table}.toml"] = text.encode("utf-8", "replace")
     remarks = tuple(said)
     verdict = judge(remarks, changed=False)
     return files, Taken("seed", node.table, node.path, f"seeds/{node.table}.csv", verdict, remarks)
@@ -67,7 +67,7 @@ def source_file(group: str, sources: list[Source]) -> tuple[str, bytes]:
     """The file that declares the sources of a group."""
     blocks = [_source(each) for each in sorted(sources, key=lambda one: one.name)]
     path = f"sources/{re.sub(r'[^A-Za-z0-9_]', '_', group)}.toml"
-    return path, format_toml({"source": blocks}).encode()
+    return path, format_toml({"source": blocks}).encode("utf-8", "replace")
 
 
 def _source(source: Source) -> Block:
@@ -94,7 +94,7 @@ def settings_files(project: DbtProject) -> dict[str, bytes]:
     name = re.sub(r"\W", "_", project.name) or "main"
     schema = re.sub(r"[^\w-]", "_", project.default_schema)
     text = _SETTINGS.format(name=name, schema=schema)
-    return {"rocky.toml": text.encode(), ".gitignore": _IGNORED}
+    return {"rocky.toml": text.encode("utf-8", "replace"), ".gitignore": _IGNORED}
 
 
 def ordered(sidecar: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, get_args
 
+from rocky.dbt.package_files import is_below
 from rocky.dbt.values import (
     Column,
     DbtProject,
@@ -29,9 +30,17 @@ VERSIONS: Final = ("v10", "v11", "v12")
 _MOST_BYTES: Final = 512 * 1024 * 1024
 
 
+def find_manifest(root: Path, settings: Mapping[str, Any]) -> Path | None:
+    """What the last `dbt compile` left below the project's folder; it is not looked for outside."""
+    path = root / str(settings.get("target-path") or "target") / "manifest.json"
+    return path if is_below(root, path) and path.is_file() else None
+
+
 def load_manifest(path: Path, root: Path, origin: Origin = "manifest") -> DbtProject:
     """The project that a manifest describes. Raises ImportRefused for what is none."""
     try:
+        if not path.is_file():
+            raise ImportRefused(f"`{path}` is no file")
         if path.stat().st_size > _MOST_BYTES:
             raise ImportRefused(f"`{path}` is larger than {_MOST_BYTES >> 20} MiB")
         data = json.loads(path.read_bytes())
@@ -96,7 +105,7 @@ def _node(data: Mapping[str, Any]) -> Node | None:
         is_latest=version == data.get("latest_version"),
         group=_text(data, "group") or None,
         language=_text(data, "language") or "sql",
-        reads=tuple(map(str, _table(data.get("depends_on")).get("nodes") or ())),
+        reads=_texts(_table(data.get("depends_on")).get("nodes")),
     )
     call = data.get("test_metadata")
     if not isinstance(call, Mapping):
@@ -111,9 +120,11 @@ def _node(data: Mapping[str, Any]) -> Node | None:
     return replace(made, test=named)
 
 
-def read_columns(columns: Iterable[Any]) -> dict[str, Column]:
-    """Columns as properties have them, by name."""
-    found = {}
+def read_columns(columns: Any) -> dict[str, Column]:
+    """Columns as properties have them, by name; none where they are no list."""
+    found: dict[str, Column] = {}
+    if not isinstance(columns, Iterable):
+        return found
     for each in filter(lambda one: isinstance(one, Mapping), columns):
         constraints = {_text(one, "type") for one in _tables(each.get("constraints"))}
         name = _text(each, "name")
@@ -138,7 +149,7 @@ def _source(data: Mapping[str, Any]) -> Source:
         identifier=_text(data, "identifier"),
         description=_text(data, "description") or _text(data, "source_description"),
         columns=read_columns(_table(data.get("columns")).values()),
-        tags=tuple(map(str, data.get("tags") or ())),
+        tags=_texts(data.get("tags")),
         meta=_table(data.get("meta")),
     )
 
@@ -157,7 +168,7 @@ def _exposure(data: Mapping[str, Any]) -> Exposure:
         _text(data, "name"),
         _text(data, "type"),
         _owner(_table(data.get("owner"))),
-        tuple(map(str, _table(data.get("depends_on")).get("nodes") or ())),
+        _texts(_table(data.get("depends_on")).get("nodes")),
     )
 
 
@@ -204,6 +215,11 @@ def _table(value: Any) -> Mapping[str, Any]:
 
 def _tables(value: Any) -> list[Mapping[str, Any]]:
     return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    listed = value if isinstance(value, list) else [value] if isinstance(value, str) else []
+    return tuple(map(str, listed))
 
 
 def _text(data: Mapping[str, Any], key: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from rocky.dbt.built_in_macros import BUILT_IN
 from rocky.dbt.manifest import read_columns, read_unit_test
+from rocky.dbt.package_files import is_below, is_file_below
 from rocky.dbt.properties import Properties, read_properties
 from rocky.dbt.sandbox import RENDER_ERRORS, Sandbox, Unrenderable
 from rocky.dbt.template_names import TemplateNames
@@ -59,13 +60,13 @@ def load_settings(root: Path) -> Mapping[str, Any]:
     path = root / PROJECT_FILE
     if not path.is_file():
         raise ImportRefused(f"no `{PROJECT_FILE}` in `{root}`: name the folder of a dbt project")
-    return load_yaml(path)
+    return load_yaml(path, root)
 
 
 def load_variables(root: Path) -> dict[str, Mapping[str, Any]]:
     """The variables of a project and of its packages, by package."""
     found: dict[str, Mapping[str, Any]] = {}
-    for folder, settings in _packages(root):
+    for folder, settings in installed_packages(root):
         _add_variables(found, settings, is_root=folder == root)
     return found
 
@@ -92,7 +93,7 @@ def load_files(root: Path) -> DbtProject:
     found = _Found()
     settings = load_settings(root)
     name = str(settings.get("name") or root.name)
-    for folder, each in _packages(root):
+    for folder, each in installed_packages(root):
         package = str(each.get("name") or folder.name)
         try:
             _Package(found, folder, each, package, root_name=name, own=settings).read()
@@ -100,6 +101,9 @@ def load_files(root: Path) -> DbtProject:
             if folder == root:
                 raise
             found.remarks.append(str(error))
+    for folder in sorted((root / "dbt_packages").glob("*")):
+        if not is_below(root, folder):
+            found.remarks.append(f"`{folder}` leads out of the project's folder: it was not read")
     _link_tests(found)
     read = DbtProject(
         name=name,
@@ -170,13 +174,13 @@ def _evaluated(project: DbtProject, node: Node, sandbox: Sandbox) -> dict[str, A
     return settings
 
 
-def _packages(root: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+def installed_packages(root: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
     """The project and the packages that `dbt deps` has installed, which come first."""
     installed = root / "dbt_packages"
-    if installed.is_dir():
+    if is_below(root, installed) and installed.is_dir():
         for folder in sorted(installed.iterdir()):
-            if (folder / PROJECT_FILE).is_file():
-                yield folder, load_yaml(folder / PROJECT_FILE)
+            if is_file_below(root, folder / PROJECT_FILE):
+                yield folder, load_yaml(folder / PROJECT_FILE, root)
     yield root, load_settings(root)
 
 
@@ -222,14 +226,13 @@ class _Package:
     def _files(self, key: str, usual: list[str], suffix: str) -> Iterator[Path]:
         folders = self._settings.get(key) or usual
         for folder in folders if isinstance(folders, list) else [folders]:
-            place = (self._root / str(folder)).resolve()
-            if not place.is_relative_to(self._root.resolve()) or not place.is_dir():
+            place = self._root / str(folder)
+            if not is_below(self._root, place) or not place.is_dir():
                 continue
+            place = place.resolve()
             for path in sorted(place.rglob(f"*{suffix}")):
                 inside = path.relative_to(place).parts
-                if not _NO_FILES & set(inside) and path.resolve().is_relative_to(
-                    self._root.resolve()
-                ):
+                if not _NO_FILES & set(inside) and is_file_below(self._root, path):
                     yield path
 
     def _relative(self, path: Path) -> str:
@@ -260,7 +263,7 @@ class _Package:
         found = Properties()
         for path in dict.fromkeys(files):
             try:
-                data = load_yaml(path)
+                data = load_yaml(path, self._root)
             except ImportRefused as error:
                 self._found.remarks.append(str(error))
                 continue

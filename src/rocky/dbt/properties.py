@@ -86,7 +86,7 @@ def read_properties(
             label = f"source_{source.group}_{source.name}"
             found.tests += _tests(raw, attached, label, path, package)
     for each in tables(data.get("exposures")):
-        reads = tuple(map(str, each.get("depends_on") or ()))
+        reads = tuple(map(str, _listed(each.get("depends_on"))))
         owner = table(each.get("owner"))
         said = str(owner.get("name") or owner.get("email") or "")
         found.exposures.append(Exposure(str(each.get("name")), str(each.get("type")), said, reads))

@@ -12,20 +12,21 @@ from typing import Any, Final
 from rocky.errors import RockyError, needs_extra
 
 with needs_extra("dbt"):
-    from jinja2 import Template, TemplateSyntaxError, Undefined, nodes
+    from jinja2 import Template, TemplateError, TemplateSyntaxError, Undefined, nodes
     from jinja2.exceptions import SecurityError, UndefinedError
     from jinja2.sandbox import SandboxedEnvironment
 
 _LONGEST: Final = 1_000_000
 """No product of a text or a list is longer, and no power larger."""
 RENDER_ERRORS: Final = (
-    TemplateSyntaxError,
-    UndefinedError,
-    SecurityError,
+    TemplateError,
     ArithmeticError,
+    AssertionError,
     AttributeError,
     LookupError,
-    RecursionError,
+    MemoryError,
+    RuntimeError,
+    SyntaxError,
     TypeError,
     ValueError,
 )
@@ -153,7 +154,9 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, Unrenderable):
         return str(error)
     if isinstance(error, RecursionError):
-        return "its macros call each other without end"
+        return "its macros call each other without end, or it is nested too deep"
+    if isinstance(error, MemoryError):
+        return "it asks for more memory than there is, or is nested too deep"
     said = str(error).splitlines()
     first = said[0] if said else type(error).__name__
     if isinstance(error, UndefinedError):

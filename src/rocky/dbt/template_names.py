@@ -157,6 +157,10 @@ class _Target:
         return self[name] if name in self._facts else default
 
 
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value] if value else []
+
+
 class _Asked:
     """A name of dbt that only a run can answer: whatever is done with it is refused."""
 
@@ -226,8 +230,9 @@ class TemplateNames:
 
     def mark(self, piece: Piece) -> str:
         """The mark of a piece of text that is not decided yet."""
-        self.pieces.append(piece)
-        return f"{OPEN}{len(self.pieces) - 1}{CLOSE}"
+        if piece not in self.pieces:
+            self.pieces.append(piece)
+        return f"{OPEN}{self.pieces.index(piece)}{CLOSE}"
 
     def note(self, sentence: str) -> None:
         self.remarks[sentence] = None
@@ -280,7 +285,7 @@ class TemplateNames:
             "database": node.database,
             "description": node.description,
             "config": deepcopy(dict(node.config)),
-            "tags": list(node.config.get("tags") or ()),
+            "tags": _listed(node.config.get("tags")),
         }
 
     # -------------------------------------------------------------- what templates call

@@ -9,11 +9,11 @@ from typing import Any, Final, NoReturn
 from rocky.dbt.sandbox import Unrenderable
 
 
-class MacroResult(Exception):
-    """What a macro returns by `return(...)`."""
+class MacroResult(Unrenderable):
+    """What a macro returns by `return(...)`; whatever is no macro has nobody to return to."""
 
     def __init__(self, value: Any) -> None:
-        super().__init__()
+        super().__init__("`return` is called outside of a macro")
         self.value = value
 
 

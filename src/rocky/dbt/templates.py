@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from rocky.dbt.cte_names import find_ctes, is_inside
 from rocky.dbt.sandbox import RENDER_ERRORS, Place, Sandbox, Unrenderable, load_template, place_of
-from rocky.dbt.template_names import MARK, Piece, TemplateNames
+from rocky.dbt.template_names import CLOSE, MARK, OPEN, Piece, TemplateNames
 from rocky.dbt.values import DbtProject, Node
 from rocky.errors import needs_extra
 
@@ -21,6 +21,9 @@ with needs_extra("dbt"):
 ADDED, ADDED_END = "\ue002", "\ue003"
 """Around what a template adds when its table is there."""
 BLOCK: Final = re.compile(f"{ADDED}(.*?){ADDED_END}", re.DOTALL)
+_RESERVED: Final = re.compile(f"[{OPEN}-{ADDED_END}]")
+_HAS_RESERVED: Final = "it has characters of its own from U+E000 to U+E003, which Rocky uses itself"
+_LONGEST_NUMBER: Final = 9
 _HEADER: Final = re.compile(r"\s*\{#-?(?P<said>[^{}]*?)-?#\}")
 _PLAIN_VALUE: Final = re.compile(r"[\w.:/+ -]+")
 _BLANKS: Final = re.compile(r"\n{3,}")
@@ -120,17 +123,23 @@ def render_node(project: DbtProject, node: Node, sandbox: Sandbox) -> Rendered:
 
 def render_text(project: DbtProject, node: Node, sandbox: Sandbox, source: str) -> Rendered:
     """A text as a template of a node."""
-    rendering = _Rendering(project, node, sandbox, source)
+    if _RESERVED.search(source):
+        return Rendered(failure=Place(_HAS_RESERVED, node.path, None))
+    rendering: _Rendering | None = None
     try:
+        rendering = _Rendering(project, node, sandbox, source)
         marked = rendering.text(incremental=True)
         # What does not ask whether its table is there is the same either way.
         asks = rendering.names.asks_incremental
         text = rendering.text(incremental=False) if asks else marked
     except Unrenderable as error:
-        return Rendered(failure=place_of(error, node.path), config=rendering.names.config)
+        said = rendering.names.config if rendering is not None else None
+        return Rendered(failure=place_of(error, node.path), config=said)
     except RENDER_ERRORS as error:
         return Rendered(failure=place_of(error, node.path))
     names = rendering.names
+    if not (_is_whole(text, names.pieces) and _is_whole(BLOCK.sub(r"\1", marked), names.pieces)):
+        return Rendered(failure=Place(_HAS_RESERVED, node.path, None), config=names.config)
     return Rendered(
         text,
         marked,
@@ -141,6 +150,13 @@ def render_text(project: DbtProject, node: Node, sandbox: Sandbox, source: str) 
         tuple(rendering.variables),
         asks,
     )
+
+
+def _is_whole(text: str, pieces: Sequence[Piece]) -> bool:
+    """Whether every mark of a text is one of ours."""
+    marks = [int(each) for each in MARK.findall(text) if len(each) <= _LONGEST_NUMBER]
+    ours = all(each < len(pieces) for each in marks) and len(marks) == text.count(OPEN)
+    return ours and len(marks) == text.count(CLOSE)
 
 
 class _Rendering:
@@ -156,7 +172,10 @@ class _Rendering:
         """The text for a table that is there, or that is new. Raises RENDER_ERRORS."""
         node = self._node
         if not incremental:
+            known = self.names.pieces
             self.names = TemplateNames(self._project, node, self._sandbox, incremental=False)
+            # A mark is the same in both texts, whatever stands before it in one of them.
+            self.names.pieces = known
         change = _TreeChange(self.names, self.features, self.variables)
         context = self.names.of_package(node.package)
         return load_template(self._sandbox, self._source, node.path, context, change).render()

@@ -91,12 +91,12 @@ class _Translator:
 
     def _write(self, draft: Draft) -> None:
         node = draft.node
-        self._files[f"{draft.path}.sql"] = draft.sql.encode()
+        self._files[f"{draft.path}.sql"] = draft.sql.encode("utf-8", "replace")
         sidecar = format_toml(ordered(draft.sidecar))
         if sidecar:
-            self._files[f"{draft.path}.toml"] = sidecar.encode()
+            self._files[f"{draft.path}.toml"] = sidecar.encode("utf-8", "replace")
         if draft.contract:
-            contract = format_toml(draft.contract).encode()
+            contract = format_toml(draft.contract).encode("utf-8", "replace")
             self._files[f"contracts/{node.table}.contract.toml"] = contract
         if node.kind == "test":
             return

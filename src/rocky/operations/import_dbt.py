@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from rocky.errors import WouldOverwrite
+from rocky.errors import ImportRefused, WouldOverwrite
 from rocky.operations.digest import Digest, Digested, counts
 from rocky.operations.findings import errors_in
 from rocky.operations.workspace import Workspace, broken_models, compile_workspace
@@ -20,9 +20,6 @@ from rocky.plan.arguments import Request
 
 if TYPE_CHECKING:
     from rocky.dbt.values import DbtProject
-
-_MANIFEST: Final = "manifest.json"
-_TARGET: Final = "target"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,25 +104,30 @@ def import_dbt(request: ImportDbtRequest, environment: Mapping[str, str]) -> Imp
     resolved = root.resolve()
     to = request.to or resolved.with_name(f"{resolved.name}-rocky")
     _refuse_occupied(to)
-    project, remarks = _load(request, environment)
-    translation = translate_project(project)
+    try:
+        project, remarks = _load(request, environment)
+        translation = translate_project(project)
+    except (RecursionError, MemoryError) as error:
+        raise ImportRefused(
+            f"`{root}` cannot be taken over: something in it is nested too deep, or too large"
+        ) from error
     _write(to, translation.files)
     compilation = compile_workspace(Workspace(to, environment=environment))
     things = tuple(
         ImportedThing(
             each.kind,
-            each.name,
-            each.file,
+            _shown(each.name),
+            _shown(each.file),
             each.written,
             each.verdict,
-            tuple(ImportRemark(one.text, one.line, one.needs_hand) for one in each.remarks),
+            tuple(ImportRemark(_shown(one.text), one.line, one.needs_hand) for one in each.remarks),
         )
         for each in translation.taken
     )
     models = compilation.project.models
     return ImportDbtReport(
         folder=to.as_posix(),
-        project=project.name,
+        project=_shown(project.name),
         read_by=project.origin,
         files=tuple(sorted(translation.files)),
         counts=_count(things),
@@ -133,15 +135,21 @@ def import_dbt(request: ImportDbtRequest, environment: Mapping[str, str]) -> Imp
         models=len(models),
         clean=len(models) - len(broken_models(compilation)),
         errors=len(errors_in(compilation.diagnostics)),
-        remarks=(*remarks, *project.remarks),
+        remarks=tuple(map(_shown, (*remarks, *project.remarks))),
     )
+
+
+def _shown(text: str) -> str:
+    """A text that can be printed: half of a surrogate pair, which JSON can hold, is `?`."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _load(
     request: ImportDbtRequest, environment: Mapping[str, str]
 ) -> "tuple[DbtProject, tuple[str, ...]]":
     """The project, and why it was not read in a better way."""
-    from rocky.dbt.manifest import load_manifest  # noqa: PLC0415
+    from rocky.dbt.manifest import find_manifest, load_manifest  # noqa: PLC0415
+    from rocky.dbt.outside_paths import find_way_out  # noqa: PLC0415
     from rocky.dbt.program import ask_dbt  # noqa: PLC0415
     from rocky.dbt.project_files import load_files, load_settings, load_variables  # noqa: PLC0415
 
@@ -150,8 +158,7 @@ def _load(
     name = str(settings.get("name") or root.resolve().name)
     path = request.manifest
     if path is None:
-        usual = root / str(settings.get("target-path") or _TARGET) / _MANIFEST
-        path = usual if usual.is_file() else None
+        path = find_manifest(root, settings)
     if path is not None:
         read = load_manifest(path, root)
         said = (
@@ -160,7 +167,10 @@ def _load(
         )
         return replace(read, variables=load_variables(root)), (said,)
     why = "dbt was not asked"
-    if request.use_dbt:
+    outside = find_way_out(root) if request.use_dbt else None
+    if outside is not None:
+        why = f"dbt was not asked, as {outside}"
+    elif request.use_dbt:
         answer = ask_dbt(root, name, environment)
         if not isinstance(answer, str):
             return replace(answer, variables=load_variables(root)), ()

@@ -154,16 +154,18 @@ def validate_migration(
 
 
 def _load(request: ValidateMigrationRequest) -> "DbtProject":
-    from rocky.dbt.manifest import load_manifest  # noqa: PLC0415 - an extra of its own
+    from rocky.dbt.manifest import find_manifest, load_manifest  # noqa: PLC0415 - an extra of its own
     from rocky.dbt.project_files import load_settings  # noqa: PLC0415
 
     if request.manifest is not None:
         return load_manifest(request.manifest, request.folder)
     settings = load_settings(request.folder)
-    path = request.folder / str(settings.get("target-path") or "target") / "manifest.json"
-    if not path.is_file():
+    path = find_manifest(request.folder, settings)
+    if path is None:
+        where = request.folder / str(settings.get("target-path") or "target") / "manifest.json"
         raise ImportRefused(
-            f"no `{path}`: `dbt run` leaves it, and it says which tables dbt has built"
+            f"no `{where}`: `dbt run` leaves it, and it says which tables dbt has built; one that"
+            " is not below the project's folder is named with `--manifest`"
         )
     return load_manifest(path, request.folder)
 
@@ -331,6 +333,7 @@ class _Comparison:
 
 
 _MOST: Final = 1_000
+_NO_NAME: Final = ("/", "\\", "\0", ":")
 
 
 def _column_differences(
@@ -351,11 +354,16 @@ def _type(field: StructField | None) -> str | None:
 
 def _source(relation: str, tables: Path | None) -> SourceTable:
     """The table of dbt: by its name in Spark's catalogue, or by its folder."""
+    if any(each in relation for each in _NO_NAME):
+        # Spark reads `parquet./a/path` as files, wherever they are.
+        raise InputNotBuilt(f"`{relation}` is no name of a table")
     named = undeclared_source(relation, "manifest.json")
     if tables is None:
         return named
     schema, _, table = relation.rpartition(".")
     folder = tables / f"{schema.rpartition('.')[2]}.db".lower() / table.lower()
+    if not folder.resolve().is_relative_to(tables.resolve()):
+        raise InputNotBuilt(f"`{folder}` leads out of `{tables}`")
     if not folder.is_dir():
         raise InputNotBuilt(f"dbt has no table at `{folder}`: it is a view, or was not built")
     kind = "delta" if (folder / "_delta_log").is_dir() else "parquet"
