@@ -157,7 +157,8 @@ def _reason(error: BaseException) -> str:
         return "its macros call each other without end, or it is nested too deep"
     if isinstance(error, MemoryError):
         return "it asks for more memory than there is, or is nested too deep"
-    said = str(error).splitlines()
+    # Of a SyntaxError the rest is a line of the Python that Jinja makes, which nobody has seen.
+    said = (error.msg if isinstance(error, SyntaxError) else str(error)).splitlines()
     first = said[0] if said else type(error).__name__
     if isinstance(error, UndefinedError):
         return f"{first}; if a package has it, run `dbt deps` and import again"
