@@ -59,6 +59,7 @@ DEEP = "".join(f"{{% for a{n} in [1] %}}" for n in range(25)) + "{% endfor %}" *
         ("{% if false %}{{ 1 | nothing_like_it }}{% endif %}{{ 1 | no }}", "No filter named"),
         ("{{ 'x' | center(9000000000000000000) }}", "more memory than there is"),
         ("{{ " + "(" * 3000 + "1" + ")" * 3000 + " }}", "nested too deep"),
+        ("{{ '%20000000d' | format(1) }}", "longer than 10000000 characters"),
         ("select '\ue0007\ue001'", "U+E000"),
         ("select '\ue002'", "U+E000"),
         ("select '{{ \"\\ue0007\\ue001\" }}'", "U+E000"),

@@ -24,6 +24,7 @@ BLOCK: Final = re.compile(f"{ADDED}(.*?){ADDED_END}", re.DOTALL)
 _RESERVED: Final = re.compile(f"[{OPEN}-{ADDED_END}]")
 _HAS_RESERVED: Final = "it has characters of its own from U+E000 to U+E003, which Rocky uses itself"
 _LONGEST_NUMBER: Final = 9
+_LONGEST: Final = 10_000_000
 _HEADER: Final = re.compile(r"\s*\{#-?(?P<said>[^{}]*?)-?#\}")
 _PLAIN_VALUE: Final = re.compile(r"[\w.:/+ -]+")
 _BLANKS: Final = re.compile(r"\n{3,}")
@@ -178,7 +179,10 @@ class _Rendering:
             self.names.pieces = known
         change = _TreeChange(self.names, self.features, self.variables)
         context = self.names.of_package(node.package)
-        return load_template(self._sandbox, self._source, node.path, context, change).render()
+        text = load_template(self._sandbox, self._source, node.path, context, change).render()
+        if len(text) > _LONGEST:
+            raise Unrenderable(f"its text is longer than {_LONGEST} characters")
+        return text
 
 
 class _TreeChange:
