@@ -10,7 +10,7 @@ import json
 import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -29,8 +29,7 @@ from rocky.project.toml.variables import written
 SCHEMAS_FOLDER: Final = ".rocky/schemas"
 _STATE_FOLDER: Final = ".rocky"
 _FORMAT: Final = 1
-_FIRST_YEAR: Final = 2000
-_CLOCK_SKEW: Final = timedelta(days=1)
+_YEARS: Final = range(2000, 3000)
 _PARTS: Final = 3
 _IGNORED: Final = "*\n"
 _PLACE_OPTIONS: Final = ("url", "dbtable", "query")
@@ -179,7 +178,7 @@ def _parse(document: Mapping[str, Any]) -> CachedSchema:
 def _moment(value: Any) -> datetime:
     """When it was found. Raises ValueError or OverflowError for what no clock can have said."""
     at = datetime.fromisoformat(_text(value)).astimezone(UTC)
-    if at.year < _FIRST_YEAR or at > datetime.now(UTC) + _CLOCK_SKEW:
+    if at.year not in _YEARS:
         raise ValueError("not a time of a discovery")
     return at
 
