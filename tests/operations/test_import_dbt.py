@@ -374,3 +374,16 @@ def test_without_its_extra_an_import_says_what_to_install(tmp_path, library):
         env=environment,
     )
     assert f"`{library}` is not installed; run `pip install 'rocky-spark[dbt]'`\n" == done.stdout
+
+
+@pytest.mark.parametrize("with_a_manifest", [True, False])
+def test_hooks_of_the_project_are_named(tmp_path, with_a_manifest):
+    root = copy_project("bakery", tmp_path)
+    if with_a_manifest:
+        root = with_manifest(root)
+    settings = root / "dbt_project.yml"
+    settings.write_text(settings.read_text() + '\non-run-start: ["create function f"]\n')
+    report = imported(root, tmp_path / "new")
+
+    (said,) = [each for each in report.remarks if "on-run-start" in each]
+    assert "needs a hand" in said

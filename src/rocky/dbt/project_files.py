@@ -63,6 +63,17 @@ def load_settings(root: Path) -> Mapping[str, Any]:
     return load_yaml(path, root)
 
 
+def hook_remarks(root: Path) -> tuple[str, ...]:
+    """What is not taken over of a project's own hooks: no model needs to show that it is gone."""
+    settings = load_settings(root)
+    return tuple(
+        f"`{key}` of `{PROJECT_FILE}` needs a hand: it is not taken over. Declare the functions"
+        " that it makes in `functions/`; for the rest there is `[hook.on_run_start]` and the like"
+        for key in ("on-run-start", "on-run-end")
+        if settings.get(key)
+    )
+
+
 def load_variables(root: Path) -> dict[str, Mapping[str, Any]]:
     """The variables of a project and of its packages, by package."""
     found: dict[str, Mapping[str, Any]] = {}

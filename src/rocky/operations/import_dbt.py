@@ -98,6 +98,7 @@ def import_dbt(request: ImportDbtRequest, environment: Mapping[str, str]) -> Imp
     `environment` says where programs are; no other value of it is used.
     """
     # They know Jinja and YAML, an extra that nothing else needs.
+    from rocky.dbt.project_files import hook_remarks  # noqa: PLC0415
     from rocky.dbt.translation import translate_project  # noqa: PLC0415
 
     root = request.folder
@@ -106,6 +107,7 @@ def import_dbt(request: ImportDbtRequest, environment: Mapping[str, str]) -> Imp
     _refuse_occupied(to)
     try:
         project, remarks = _load(request, environment)
+        remarks += hook_remarks(root)
         translation = translate_project(project)
     except (RecursionError, MemoryError) as error:
         raise ImportRefused(
