@@ -37,7 +37,7 @@ CALLS = {
     "`limit` is at least 0, not -1": lambda opened: opened.show("report", limit=-1),
     "`version` is at least 0, not -1": lambda opened: opened.show("report", version=-1),
     "`since` is a `datetime`, not `today`": lambda opened: opened.history(since="today"),
-    "`kind` is `models`, `sources`, `seeds`, `pipelines` or `functions`, not `model`": lambda opened: (
+    "`kind` is `models`, `sources`, `seeds`, `pipelines`, `functions`, `macros`, `deps` or `consumers`, not `model`": lambda opened: (
         opened.list("model")
     ),
     "`to` is `production` or `base`, not `b2`": lambda opened: opened.branch("b1").diff(to="b2"),
@@ -57,7 +57,7 @@ CALLS = {
     "`limit` is a whole number, not 9223372036854775808": lambda opened: opened.history(
         limit=2**63
     ),
-    "`kind` is `models`, `sources`, `seeds`, `pipelines` or `functions`, not [1]": lambda opened: (
+    "`kind` is `models`, `sources`, `seeds`, `pipelines`, `functions`, `macros`, `deps` or `consumers`, not [1]": lambda opened: (
         opened.list([1])
     ),
     "`sql` is a text, not None": lambda _: rocky.check_sql(None),
@@ -97,7 +97,7 @@ def test_every_request_of_an_operation_is_checked():
     asked = {each for each in found if each.__module__.startswith("rocky.operations")}
     assert 30 < len(asked)
     assert set() == {each for each in asked if not issubclass(each, Request)}
-    for each in asked:
+    for each in filter(dataclasses.fields, asked):
         # Their types can be told, also those of fields that nobody gives.
         wanted = [field.name for field in dataclasses.fields(each) if _is_required(field)]
         with pytest.raises(InvalidRequest):

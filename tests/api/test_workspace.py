@@ -245,7 +245,7 @@ def test_one_name_is_not_its_letters(shop):
         ),
         (
             lambda opened: opened.list("model"),
-            "`kind` is `models`, `sources`, `seeds`, `pipelines` or `functions`, not",
+            "`kind` is `models`, `sources`, `seeds`, `pipelines`, `functions`, `macros`, `deps` or `consumers`, not",
         ),
         (lambda opened: opened.diff(fail_on="all"), "`fail_on` is `breaking` or `any`, not"),
         (lambda opened: opened.branch("b1").diff(to="main"), "`to` is `production` or `base`,"),

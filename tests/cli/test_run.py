@@ -71,8 +71,6 @@ def test_a_time_interval_that_is_none_is_refused_before_spark_starts(rocky, shop
     [
         ("rocky.toml", '\n[mask]\npii = "hash"\n', "`[mask]` is not supported yet"),
         ("models/staging/stg_orders.toml", "\n[governance]\n", "`[governance]` is not supported"),
-        ("models/staging/_defaults.toml", "\n[freshness]\n", "`[freshness]` is not supported"),
-        ("models/_defaults.toml", "\n[freshness]\n", "`[freshness]` is not supported"),
     ],
 )
 @pytest.mark.parametrize("line", ["run stg_orders", "plan stg_orders", "compile", "validate"])

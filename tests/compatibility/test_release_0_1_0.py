@@ -61,6 +61,20 @@ def rocky(*words: str):
     return done.exit_code, done.stdout
 
 
+def _forget_later(line, found):
+    """What documents have since 0.2.0."""
+    if line.startswith("emit-sql"):
+        assert "spark" == found.pop("dialect")
+        for model in found["models"]:
+            assert [] == model.pop("inexact")
+    for run in found.get("runs", ()) if line.startswith("history") else ():
+        run.pop("outcomes", None)
+        for model in run.get("models", ()):
+            model.pop("outcome", None)
+    if line == "replay latest":
+        assert found.pop("verification")["verified"]
+
+
 @pytest.mark.parametrize("line", RECORDED)
 def test_a_document_is_what_0_1_0_printed(before, line):
     file = line.replace(" ", "_").replace("/", "_") + ".json"
@@ -75,6 +89,7 @@ def test_a_document_is_what_0_1_0_printed(before, line):
             model.pop(key, None)
     if line.startswith("show "):
         assert "files" == found.pop("read_by")  # since 0.2.0
+    _forget_later(line, found)
     if line == "verify":
         assert found.pop("head")  # since 0.2.0
         assert ([], 0) == (found.pop("seals"), found["checked"].pop("seals"))

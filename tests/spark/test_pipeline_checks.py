@@ -137,6 +137,7 @@ def test_a_table_of_sparks_own_catalogue_is_checked(spark, tmp_path):
         'assertions = [ { type = "not_null", column = "id" } ]\n'
     )
     report = rocky.open(tmp_path, spark=spark).run(pipeline="q").run
+    spark.catalog.dropTempView("there")
 
     assert [
         ("there", "row_count", True),

@@ -9,6 +9,7 @@ from rocky.dbt.lookups import find_node, find_source
 from rocky.dbt.sandbox import Sandbox
 from rocky.dbt.templates import Rendered, render_text
 from rocky.dbt.values import DbtProject, GenericTest, Node
+from rocky.language.names import bare_name
 
 _IDENTIFIER: Final = re.compile(r"\w+")
 _CALL: Final = re.compile(r"""\s*(?:\{\{\s*)?(ref|source)\((.*?)\)(?:\s*\}\})?\s*""", re.DOTALL)
@@ -106,7 +107,7 @@ def _on_column(
     """A rule about one column; about an expression it is a condition on it."""
 
     def rule(_: DbtProject, given: Mapping[str, Any]) -> dict[str, Any] | None:
-        column = str(given.get("column_name") or "").strip("`")
+        column = bare_name(str(given.get("column_name") or ""))
         if not column:
             return None
         if _IDENTIFIER.fullmatch(column):
@@ -119,7 +120,7 @@ def _on_column(
 
 
 def _accepted(_: DbtProject, given: Mapping[str, Any]) -> dict[str, Any] | None:
-    values, column = given.get("values"), str(given.get("column_name") or "").strip("`")
+    values, column = given.get("values"), bare_name(str(given.get("column_name") or ""))
     if not isinstance(values, list) or not _IDENTIFIER.fullmatch(column):
         return None
     return {"type": "accepted_values", "column": column, "values": values}

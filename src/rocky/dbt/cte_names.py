@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from rocky.diagnostics.diagnostic import Span
+from rocky.language.names import bare_name
 
 _TOKEN: Final = re.compile(
     r"(?P<skip>--[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^'\\]|\\.)*'?|\"(?:[^\"\\]|\\.)*\"?)"
@@ -26,7 +27,7 @@ def find_ctes(sql: str) -> Mapping[str, Sequence[Span]]:
         text = token.group()
         if text == "(":
             named = len(before) > 1 and before[-1].lower() == "as"
-            opened.append((before[-2].strip("`").lower() if named else None, token.end()))
+            opened.append((bare_name(before[-2]).lower() if named else None, token.end()))
         elif text == ")" and opened:
             name, start = opened.pop()
             if name is not None and name != ")":

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from rocky.dbt.remarks import Remark
 from rocky.dbt.templates import Rendered
+from rocky.language.names import bare_name
 
 _THIS: Final = "__this__"
 _COLUMN: Final = r"(?:\w+\.|`[^`]+`\.)?(?P<{0}>\w+|`[^`]+`)"
@@ -160,8 +161,8 @@ def _append(
         return by_hand(
             "what `is_incremental()` adds is not a comparison with `max(...)` of the table"
         )
-    own = found["own"].strip("`")
-    if found["column"].strip("`").lower() != own.lower():
+    own = bare_name(found["own"])
+    if bare_name(found["column"]).lower() != own.lower():
         return by_hand(f"rows are compared by `{found['column']}`, and the table has `{own}`")
     if _MIXES_ROWS.search(_COMMENTS.sub(" ", rendered.text)):
         return by_hand("dbt filters rows before they are grouped or numbered, Rocky the result")

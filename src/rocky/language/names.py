@@ -28,6 +28,11 @@ def quote_text(text: str) -> str:
     return f"'{escaped}'"
 
 
+def bare_name(text: str) -> str:
+    """A name without the quotes around it."""
+    return text.strip("`")
+
+
 def split_name(name: str) -> tuple[str, ...]:
     """The parts of a written name such as cat.`Schema`.t, without their backticks."""
     return tuple(part.strip("`") for part in name.split("."))

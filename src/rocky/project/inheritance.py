@@ -3,13 +3,13 @@
 Settings of its own win over those of its group, these over those of its folder.
 """
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from blake3 import blake3
 
+from rocky.canonical import ascii_json
 from rocky.diagnostics.suggestion import suggestion
 from rocky.project.configuration.config import ModelPattern
 from rocky.project.configuration.model import FolderDefaults, ModelSettings
@@ -35,7 +35,7 @@ class SharedSettings(NamedTuple):
         if not self.tests and not self.groups:
             return b""
         # A value may be a date, which JSON does not have.
-        said = json.dumps([self.tests, self.groups], default=str, sort_keys=True)
+        said = ascii_json([self.tests, self.groups], default=str)
         return blake3(said.encode("utf-8", "surrogatepass")).digest()
 
 
