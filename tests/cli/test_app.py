@@ -102,6 +102,7 @@ def test_a_misspelt_command_is_refused_with_the_nearest_name(rocky):
             "No such option '-s'; models are named without one: `rocky list orders+`",
         ),
         (["compile", "--select", "stg_orders"], "No such option '--select'."),
+        (["run", "--watch"], "No such option '--watch'; it is `rocky watch --run`"),
         (["run", "--selekt", "stg_orders"], "No such option '--selekt'."),
     ],
 )

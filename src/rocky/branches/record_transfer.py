@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from rocky.canonical import text_hash
-from rocky.ledger.provenance import InputIndexEntry, ProvenanceRecord, ReadRecord
+from rocky.ledger.provenance import InputIndexEntry, ProvenanceRecord, ReadRecord, with_hashes_of
 from rocky.ledger.readers.history import open_history_reader
 from rocky.ledger.readers.table import TableRecords, open_table_record_reader
 from rocky.ledger.record import RunId
@@ -145,17 +144,7 @@ def _execution(
             source_columns=before.source_columns,
             copied_from=before.copied_from,
         )
-    if provenance is None:
-        return execution
-    return replace(
-        execution,
-        sql_hash=text_hash(provenance.executed_sql),
-        recipe_hash=provenance.recipe_hash,
-        skip_hash=provenance.skip_hash,
-        input_hash=provenance.input_hash,
-        input_proof_class=provenance.proof_class,
-        env_hash=provenance.env_hash,
-    )
+    return with_hashes_of(execution, provenance)
 
 
 def _artifacts(arrival: TableArrival) -> list[ArtifactRecord]:

@@ -32,6 +32,9 @@ def describe_mistake(mistake: click.UsageError) -> str:
     context = mistake.ctx
     if not isinstance(mistake, click.NoSuchOption) or context is None:
         return message
+    if mistake.option_name == "--watch":
+        # As other tools have it; the nearest name would lead astray.
+        return "No such option '--watch'; it is `rocky watch --run`"
     arguments = [each for each in context.command.params if isinstance(each, click.Argument)]
     takes = any(SELECTOR in (each.metavar or "") for each in arguments)
     if not takes or mistake.option_name not in SELECTING:

@@ -6,13 +6,14 @@ by anyone, with BLAKE3 and canonical JSON, absent instead of null.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
 from rocky.canonical import canonical_json, text_hash
 from rocky.language.ir import skip_projection
 from rocky.ledger.record import Record, RunId
+from rocky.ledger.run_records import ModelExecution
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,3 +176,20 @@ def input_hash_of(skip_hash: str, target: str, upstreams: Sequence[Mapping[str, 
         "version": INPUT_HASH_VERSION,
     }
     return text_hash(canonical_json(document))
+
+
+def with_hashes_of(
+    execution: ModelExecution, provenance: ProvenanceRecord | None
+) -> ModelExecution:
+    """An execution that says what its rows were made from, where that is known."""
+    if provenance is None:
+        return execution
+    return replace(
+        execution,
+        sql_hash=text_hash(provenance.executed_sql),
+        recipe_hash=provenance.recipe_hash,
+        skip_hash=provenance.skip_hash,
+        input_hash=provenance.input_hash,
+        input_proof_class=provenance.proof_class,
+        env_hash=provenance.env_hash,
+    )

@@ -17,9 +17,10 @@ from rocky.ledger.record import RunId
 from rocky.maintenance.file_groups import FileGroup, group_small_files
 from rocky.maintenance.rewrite_records import COMPACTED, Rewrite, rewrite_records
 from rocky.maintenance.table_work import (
+    Maintenance,
     TableWork,
     find_obstacle,
-    open_maintenance,
+    look_after,
     refuse_stopped,
 )
 from rocky.maintenance.tables import RecordedTable, find_tables, load_table_records
@@ -100,21 +101,12 @@ def compact_tables(
     state, warehouse = opened.resources.ledger.path, opened.resources.warehouse
     found = find_tables(load_table_records(state), warehouse, wanted)
     planned = plan_compaction(found, target_bytes, named=bool(wanted))
-    pending = {each.table for each in planned.tables if each.status == "pending"}
-    if not pending:
-        return planned
-    claimed = [each for each in found if each.table.name in pending]
-    with open_maintenance(opened, "compact", claimed, now) as (begun, moved):
-        done: dict[str, CompactedTable] = {}
-        # Once more: only now nobody else writes them.
-        for each in find_tables(load_table_records(state), warehouse, sorted(pending)):
-            refuse_stopped(opened.stop)
-            judged = _judge(each, target_bytes)
-            if judged.status == "pending":
-                judged = _CompactionWork(opened, begun, each).compact(judged)
-            done[judged.table] = judged
-        moved(sum(each.status == "compacted" for each in done.values()))
-    return Compaction(tuple(done.get(each.table, each) for each in planned.tables), begun.run_id)
+    way = Maintenance(
+        "compact",
+        lambda each: _judge(each, target_bytes),
+        lambda begun, each, judged: _CompactionWork(opened, begun, each).compact(judged),
+    )
+    return Compaction(*look_after(opened, way, found, planned.tables, now))
 
 
 class _CompactionWork(TableWork):

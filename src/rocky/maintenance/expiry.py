@@ -18,7 +18,13 @@ from rocky.language.datatypes.types import DATETIME_KINDS, StructField
 from rocky.language.names import quote_name
 from rocky.ledger.record import RunId
 from rocky.maintenance.rewrite_records import Rewrite, deletion_records
-from rocky.maintenance.table_work import TableWork, find_obstacle, open_maintenance, refuse_stopped
+from rocky.maintenance.table_work import (
+    Maintenance,
+    TableWork,
+    find_obstacle,
+    look_after,
+    refuse_stopped,
+)
 from rocky.maintenance.tables import RecordedTable, find_tables, load_table_records
 from rocky.plan.intervals import time_literal
 from rocky.run.engine.protocol import Engine, Written
@@ -140,21 +146,12 @@ def expire_tables(
     state, warehouse = opened.resources.ledger.path, opened.resources.warehouse
     found = find_tables(load_table_records(state), warehouse, wanted)
     planned = plan_expiry(found, rules, now)
-    pending = {each.table for each in planned.tables if each.status == "pending"}
-    if not pending:
-        return planned
-    claimed = [each for each in found if each.table.name in pending]
-    with open_maintenance(opened, "retention", claimed, now) as (begun, moved):
-        done: dict[str, ExpiringTable] = {}
-        # Once more: only now nobody else writes them.
-        for each in find_tables(load_table_records(state), warehouse, sorted(pending)):
-            refuse_stopped(opened.stop)
-            judged = _judge(each, rules[each.table.name.lower()], now)
-            if judged.status == "pending":
-                judged = _ExpiryWork(opened, begun, each).expire(judged)
-            done[judged.table] = judged
-        moved(sum(each.status == "expired" for each in done.values()))
-    return Expiry(tuple(done.get(each.table, each) for each in planned.tables), begun.run_id)
+    way = Maintenance(
+        "retention",
+        lambda each: _judge(each, rules[each.table.name.lower()], now),
+        lambda begun, each, judged: _ExpiryWork(opened, begun, each).expire(judged),
+    )
+    return Expiry(*look_after(opened, way, found, planned.tables, now))
 
 
 class _ExpiryWork(TableWork):

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from rocky.canonical import text_hash
-from rocky.ledger.provenance import InputIndexEntry, ProvenanceRecord
+from rocky.ledger.provenance import InputIndexEntry, ProvenanceRecord, with_hashes_of
 from rocky.ledger.readers.table import TableRecords
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import ArtifactRecord, ModelExecution, ModelStatus
@@ -94,17 +93,7 @@ def _execution(done: Rewrite, provenance: ProvenanceRecord | None) -> ModelExecu
         copied_from=before.copied_from,
         tags=before.tags,
     )
-    if provenance is None:
-        return execution
-    return replace(
-        execution,
-        sql_hash=text_hash(provenance.executed_sql),
-        recipe_hash=provenance.recipe_hash,
-        skip_hash=provenance.skip_hash,
-        input_hash=provenance.input_hash,
-        input_proof_class=provenance.proof_class,
-        env_hash=provenance.env_hash,
-    )
+    return with_hashes_of(execution, provenance)
 
 
 def _provenance(done: Rewrite) -> ProvenanceRecord | None:

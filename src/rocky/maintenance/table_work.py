@@ -9,12 +9,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from threading import Event
-from typing import Final
+from typing import Final, Generic, Protocol, TypeVar
 
 from rocky.errors import RockyError, StoreUnreadable
 from rocky.ledger.branch_records import REVERTED
+from rocky.ledger.record import RunId
 from rocky.ledger.writer import ModelRecords
-from rocky.maintenance.tables import RecordedTable
+from rocky.maintenance.tables import RecordedTable, find_tables, load_table_records
 from rocky.run.checksums import damaged_file
 from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
 from rocky.run.engine.protocol import Engine
@@ -41,6 +42,58 @@ def find_obstacle(found: RecordedTable) -> str | None:
     if not all(is_addressed(each.path) for each in found.snapshot.files):
         return "it has files that are not named by their bytes"
     return None
+
+
+class Judged(Protocol):
+    """What is to be said of a table; `after` is what it has become, None while it is as it was."""
+
+    @property
+    def table(self) -> str: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def after(self) -> Snapshot | None: ...
+
+
+Verdict = TypeVar("Verdict", bound=Judged)
+PENDING: Final = "pending"
+"""The status of a table with something to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Maintenance(Generic[Verdict]):
+    """A way to look after tables: what its runs are called, what it says of a table and does."""
+
+    verb: str
+    judge: Callable[[RecordedTable], Verdict]
+    work: Callable[[BegunRun, RecordedTable, Verdict], Verdict]
+
+
+def look_after(
+    opened: RunSession,
+    way: Maintenance[Verdict],
+    found: Sequence[RecordedTable],
+    planned: Sequence[Verdict],
+    now: datetime,
+) -> tuple[tuple[Verdict, ...], RunId | None]:
+    """Work on the tables that have something to do, in one run; what is done stays done."""
+    pending = {each.table for each in planned if each.status == PENDING}
+    if not pending:
+        return tuple(planned), None
+    claimed = [each for each in found if each.table.name in pending]
+    resources = opened.resources
+    with open_maintenance(opened, way.verb, claimed, now) as (begun, moved):
+        done: dict[str, Verdict] = {}
+        # Once more: only now nobody else writes them.
+        records = load_table_records(resources.ledger.path)
+        for each in find_tables(records, resources.warehouse, sorted(pending)):
+            refuse_stopped(opened.stop)
+            judged = way.judge(each)
+            if judged.status == PENDING:
+                judged = way.work(begun, each, judged)
+            done[judged.table] = judged
+        moved(sum(each.after is not None for each in done.values()))
+    return tuple(done.get(each.table, each) for each in planned), begun.run_id
 
 
 @contextmanager
