@@ -123,6 +123,7 @@ test-all: $(INSTALLED_DEV) java lint
 
 bench: $(INSTALLED_DEV)
 	@$(BIN)/python benchmarks/compile.py
+	@$(BIN)/python benchmarks/classification.py
 
 # Writes, reads, merges and a graph of twenty models, each next to plain Spark in the same run.
 bench-run: $(INSTALLED_DEV) java

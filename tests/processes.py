@@ -116,8 +116,12 @@ class Running:
 
 
 def is_stopped(process: int) -> bool:
-    """Whether a process was stopped by a signal, and has not been told to go on."""
-    return Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2].startswith("T")
+    """Whether a process was stopped by a signal, and has not been told to go on. One that ended was not."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state.rpartition(") ")[2].startswith("T")
 
 
 def run_process(task: Callable[..., object], *given: Any, **around: Any) -> tuple[int, str, str]:

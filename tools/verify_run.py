@@ -28,7 +28,8 @@ from blake3 import blake3
 
 CHAIN = "evidence_chain"
 RECORDS = ("run_history", "model_executions", "output_artifacts", "input_index", "input_provenance", "branches", "watermarks",
-           "check_history", "partitions", "grace_periods", "loaded_files", "collected_files", "sweeps", "promotions")
+           "check_history", "partitions", "grace_periods", "loaded_files", "collected_files", "sweeps", "promotions", "erasures",
+           "governance")
 MODEL, REMEMBERED = (*RECORDS[1:3], "partitions", "watermarks", "input_provenance", "input_index", "grace_periods", "loaded_files"), (RECORDS[6], *RECORDS[8:11])
 SWEPT, ONCE, DIED = (*RECORDS[:3], RECORDS[4], RECORDS[11]), (*RECORDS[1:3], RECORDS[4], *RECORDS[11:]), "the process ended without finishing"
 SKIP = ("materialization", "normalized_sql", "normalizer_version", "target", "typed_columns")
@@ -156,6 +157,7 @@ class Audit:
                 for one in row.get("approvals", []):
                     good = signed_by(one["allowed_signer"] + "\n", one["approver"], "rocky-approval", one["signature"], one["statement"], "-O", day)
                     self.expect(good, "approval_unsigned", f"promotions {key}", f"the approval `{one['approval_id']}` is not signed by `{one['approver']}`")
+        _ = self.run_id is None and not self.table and self.check_erased()
         for root in self.roots:
             with self.reading(where := f"{root}/_rocky/{self.ledger_id}.json"):
                 self.check_anchor(root, where)
@@ -181,7 +183,8 @@ class Audit:
                         place = f"{self.warehouse or root}/{path}"
                         log, anew = local(f"{place}/_delta_log/{version:020d}.json"), goes_on and self.begun.get(self.makers.get(place), 0) > head["seq"]
                         found = hash_of(log.read_bytes()) if log and log.is_file() else None
-                        self.expect(not log or found == commit or anew, f"seal_table_{'changed' if found else 'behind'}", log, f"`{name}` has another commit there: rolled back, removed or rewritten")
+                        erased = goes_on and found and self.redact(place, {log.name: (commit, None)}, {log.name: log.read_bytes()})[log.name][0] == found
+                        self.expect(not log or found == commit or anew or erased, f"seal_table_{'changed' if found else 'behind'}", log, f"`{name}` has another commit there: rolled back, removed or rewritten")
     def check_chain(self):  # every write of a record has an entry, and every entry the hash of the one before
         previous, number, newest = "0" * 64, 1, {}
         for key, value in self.rows[CHAIN].items():
@@ -220,7 +223,7 @@ class Audit:
         elif table == "branches":  # a branch is deleted and otherwise stays, and one whose name another gets keeps its row
             same, self.before[key] = not self.keeps or self.before.get(key) in (None, *self.branches[key]), said
             self.expect(same, "record_changed", f"{table} {key}", "it was written anew and not only deleted")
-        elif table in ("check_history", "promotions"):  # a run says before it ends what it counted; a promotion, itself one, what it moved
+        elif table in ("check_history", "promotions", "erasures"):  # a run says before it ends what it counted; a promotion, itself one, what it moved
             owner, fits = (next(reversed(self.open), None), bool(self.open)) if table[0] == "c" else (key, key in self.begun and key not in self.closed)
         removed = said is None and self.is_explained(table, key, (own := table == "grace_periods" or (table in REMEMBERED and owner in self.records["promotions"])) and fits)
         self.step, self.model = (MODEL.index(table), self.model) if table in MODEL and (said or own) else (len(MODEL), "")
@@ -305,6 +308,19 @@ class Audit:
         gone = self.expect(not kept and not any(Path(each).exists() for each in lost), "commit_missing", place, "some of it is gone")
         self.since[place], self.lost = since, self.lost | (lost if gone else set())
         self.notes.update({f"note: {place}: it was dropped, and made again by `{since}`": None} if gone else {})
+    def redactions(self, place):  # what certificates say that became of commits, and which checkpoints they removed, oldest first
+        for table in (each for _, row in sorted(self.records["erasures"].items()) for each in row.get("tables", ())):
+            root, target = str(self.warehouse or table["warehouse"]), table["target"]
+            if (self.named.get((root, target)) or f"{root}/{target.replace('.', '/', 2)}") == place:
+                yield from ((f"{one['version']:020d}.json", one["before"], one["after"]) for one in table.get("commits", ()))
+                yield from ((f"{one['version']:020d}.checkpoint.parquet", one["blake3_hash"], None) for one in table.get("checkpoints", ()))
+    def redact(self, place, recorded, files):  # a log as certificates leave it: without statistics of erased files
+        became = dict(recorded)
+        for name, before, after in self.redactions(place):
+            if became.get(name, (0,))[0] == before and (after is not None or name not in files):
+                became.update({name: (after, became[name][1])} if after else {})
+                _ = after or became.pop(name)
+        return {name: said if name not in files or hash_of(files[name]) == said[0] else recorded[name] for name, said in became.items()}
     def check_log(self, place, log, recorded):  # every file of a log was recorded, and every recorded one is there
         folder, live, states, broken = local(log), {}, {}, False
         self.count["tables" if folder else "tables in an object store, not checked"] += 1
@@ -313,6 +329,7 @@ class Audit:
         found = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
         files = {name: path.read_bytes() for name, path in found.items() if "#" not in name}  # a killed writer leaves `x#1`
         _ = place in self.former and self.leave_former(place, files, recorded)
+        recorded = self.redact(place, recorded, files)
         unrecorded = {*files} - {*recorded, "_last_checkpoint"}
         for name in sorted({*files, *recorded}):
             where, data = f"{log}/{name}", files.get(name)
@@ -409,6 +426,11 @@ class Audit:
             found, rows, said = *self.seen[place], self.adds.get(place, (0, None))[1]
             if self.expect(found == facts and path.stem == facts[1], "file_changed", place, "its bytes are not as recorded"):
                 self.expect(said in (None, rows), "rows_mismatch", place, f"it has {rows} rows, the log says {said}")
+    def check_erased(self):  # what a certificate says is gone must be, unless a run has written it again
+        for key, row in self.records["erasures"].items():
+            for path in (self.now(file["file_path"]) for table in row.get("tables", ()) for file in table.get("files", ())):
+                there = local(path) and local(path).is_file() and not self.written_at.get(path, "") > row["erased_at"]
+                self.expect(not there, "erased_file_present", path, f"the certificate of `{key}` says that it is gone")
     def check_anchor(self, root, where):  # what the warehouse remembers of the ledger, and the ledger must still know
         path, left = local(where), any(row.get("warehouse") == root and row.get("anchored") for row in self.runs.values())
         there = self.expect(not (path and left) or path.is_file(), "anchor_missing", where, "runs left it here, and it is gone")
@@ -418,7 +440,7 @@ class Audit:
             self.newest, since = max(self.newest, seq), range(self.closed.get(name, seq) + 1, seq + 1)
             at, began, ended = map(datetime.fromisoformat, (anchor["recorded_at"], run["started_at"], run.get("finished_at", ever)))
             late = (at - ended).total_seconds() > 600 or any(self.begun[each] in since and end in since for each, end in self.closed.items())
-            kept_up = any(number in since for number, table, _ in self.owners if table in ("collected_files", "sweeps", "branches"))  # names the newest run
+            kept_up = any(number in since for number, table, _ in self.owners if table in ("collected_files", "sweeps", "branches", "governance"))  # names the newest run
             own = (kept_up or not late) and at >= began and self.begun[name] <= seq
             self.expect(own and self.heads.get(anchor["head"]) == seq, "head_unknown", where, "the chain never had this head, or not then")
 def main(arguments=None):

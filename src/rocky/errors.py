@@ -242,6 +242,10 @@ class PromotionUnfinished(RockyError):
     """A promotion was interrupted, and nobody has finished or undone it yet."""
 
 
+class ErasureUnfinished(RockyError):
+    """An erasure was interrupted, and nobody has finished it yet."""
+
+
 class PromotionUndone(RockyError):
     """A promotion could not be made for all tables, so it was made for none."""
 
@@ -256,6 +260,14 @@ class NotComparable(RockyError):
 
 class RunRefused(RockyError):
     """The selection, or what it reads, has errors: nothing was started."""
+
+
+class GovernanceRefused(RockyError):
+    """What is declared cannot be brought into the catalogue, or the catalogue refuses it."""
+
+
+class CatalogueUnreachable(RockyError):
+    """The catalogue that is told who may do what does not answer."""
 
 
 class RunSkipped(RockyError):

@@ -136,6 +136,19 @@ PAIRS = (
         target_dialect="trino",
     ),
     pair(
+        "compliance --exceptions-only --fail-on exception",
+        "compliance.compliance",
+        "compliance",
+        exceptions_only=True,
+        fail_on="exception",
+    ),
+    pair(
+        "compliance --declassified",
+        "compliance.compliance",
+        "compliance",
+        declassified=True,
+    ),
+    pair(
         "ci --consumers f --consumers g --jobs 2 --no-cache",
         "ci.ci",
         "ci",
@@ -146,6 +159,9 @@ PAIRS = (
     pair("watch a b --run --test", "watch.watch", "watch", "a", "b", run=True, test=True),
     pair("hooks list on_drift", "hooks.list_hooks", "hooks", "on_drift"),
     pair("hooks test on_drift", "hooks.test_hooks", "test_hooks", "on_drift"),
+    pair("governance plan", "governance.plan_governance", "plan_governance"),
+    pair("governance apply --plan p", "governance.apply_governance", "apply_governance", "p"),
+    pair("governance who t", "governance.who_can_read", "who_can_read", "t"),
     pair("list seeds a tag:b", "list.list_project", "list", "seeds", select=["a", "tag:b"]),
     pair("catalog a tag:b", "catalog.catalog", "catalog", "a", "tag:b"),
     pair("dag", "dag.dag", "dag"),
@@ -157,6 +173,13 @@ PAIRS = (
         "c",
         upstream=True,
         downstream=True,
+    ),
+    pair(
+        "lineage m --classification pii",
+        "lineage.lineage",
+        "lineage",
+        "m",
+        classification="pii",
     ),
     pair(
         "ci-diff main --exact --model a --fail-on any",
@@ -339,6 +362,17 @@ PAIRS = (
         dry_run=True,
         adapter="other",
     ),
+    pair(
+        "erase --where w --from a --from b --apply --reason why --target other",
+        "erase.erase",
+        "erase",
+        "w",
+        sources=["a", "b"],
+        apply=True,
+        reason="why",
+        adapter="other",
+    ),
+    pair("erase --resume", "erase.erase", "erase", resume=True),
     pair("gc --dry-run --target other", "gc.gc", "gc", dry_run=True, adapter="other"),
     pair("state", "state.show_state", "state"),
     pair("state delete --table t", "state.delete_watermark", "delete_watermark", "t"),
@@ -455,6 +489,7 @@ OF_WORKSPACE = {
     "config": "path",
     "state_path": "state_path",
     "variables": "variables",
+    "mask_env": "mask_env",
     "branch": "branch",
 }
 """Options that say which workspace is meant: parameters of `rocky.open`."""
@@ -568,7 +603,9 @@ def test_a_workspace_is_opened_with_what_the_options_of_every_command_say(tmp_pa
     shown, past = (next(each for each in PAIRS if each.command == name) for name in ("show", "gc"))
     state = tmp_path / "state.db"
 
-    typed, _ = asked(shown, lambda: type_line(f"show m -c {tmp_path} --var a=b --branch b1"))
+    typed, _ = asked(
+        shown, lambda: type_line(f"show m -c {tmp_path} --var a=b --branch b1 --env dev")
+    )
     named, _ = asked(past, lambda: type_line(f"gc -c {tmp_path} --state-path {state}"))
 
     opened = rocky.open(tmp_path, branch="b1", variables={"a": "b"}, state_path=state)

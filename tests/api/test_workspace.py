@@ -292,6 +292,7 @@ def test_a_branch_must_be_there(ask, branch_shop):
     assert not branch_shop.state("b11").exists()
 
 
+@pytest.mark.slow
 def test_a_branch_is_run_promoted_and_deleted(branch_shop):
     opened = rocky.open(branch_shop.root)
     before = branch_shop.contents()

@@ -22,8 +22,12 @@ FENCE = re.compile(r"^(```+).*?^\1\s*$", re.MULTILINE | re.DOTALL)
 PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "docs/")
 NAMED_MODULE = re.compile(r"`(rocky(?:\.\w+)+)")
 NAMED_PATH = re.compile(r"`((?:src|tests|tools|benchmarks|examples|\.ci|\.github)/[^`\s<>]*)`")
-NO_MODULES = {"rocky.toml", "rocky.seedHash"}
-"""A file, and a property of a table."""
+_LABEL = "rocky.classification"
+NO_MODULES = {
+    *("rocky.toml", "rocky.seedHash", "rocky.maskDigest", "rocky.owner", "rocky.declassified"),
+    *(_LABEL, f"{_LABEL}.street", f"{_LABEL}.COLUMN", f"{_LABEL}.COLUMN.street"),
+}
+"""A file, and properties of tables and columns."""
 
 
 def tracked_texts() -> dict[str, str]:

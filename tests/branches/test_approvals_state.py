@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rocky.analysis.changes.change import Change, Impact, ProjectDiff, Reached, TableDiff
+from rocky.analysis.changes.diff import diff_compilations
 from rocky.branches.state_hash import compute_state, find_changed_parts
 from rocky.branches.tables import BranchTable, BranchView
 from rocky.canonical import canonical_json, text_hash
@@ -170,3 +171,69 @@ def test_a_function_that_no_model_calls_is_approved_too_because_a_check_may(tmp_
     )
 
     assert ("function `net`",) == find_changed_parts(one.document, other.document)
+
+
+GOVERNED = {
+    **FILES,
+    "rocky.toml": FILES["rocky.toml"] + '[mask]\npii = "redact"\n',
+    "sources/raw.toml": FILES["sources/raw.toml"].replace(
+        '"bigint" }', '"bigint", classification = "pii" }'
+    ),
+    "models/open.sql": "SELECT id FROM raw.orders",
+    "models/open.toml": "",
+}
+TAKEN_OFF = '[[declassify]]\ncolumn = "id"\ntag = "pii"\nreason = "a number"\napproved_by = "dpo"\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "moved"),
+    [
+        ("models/open.toml", TAKEN_OFF, {"code of model `open`"}),
+        (
+            "rocky.toml",
+            FILES["rocky.toml"] + '[mask]\npii = "none"\n',
+            {"the settings in `rocky.toml`", "code of model `open`", "code of model `orders`"},
+        ),
+        (
+            "rocky.toml",
+            GOVERNED["rocky.toml"] + '[classifications]\nallow_unmasked = ["pii"]\n',
+            {"the settings in `rocky.toml`"},
+        ),
+    ],
+)
+def test_a_declassification_or_another_mask_voids_what_was_approved(tmp_path, name, text, moved):
+    one = state_in(tmp_path / "one", GOVERNED)
+    other = state_in(tmp_path / "other", {**GOVERNED, name: text})
+
+    assert moved <= set(find_changed_parts(one.document, other.document))
+    assert one.hash != other.hash
+
+
+def test_who_approved_a_declassification_and_why_is_approved_with_it(tmp_path):
+    states = [
+        state_in(tmp_path / str(at), {**GOVERNED, "models/open.toml": text})
+        for at, text in enumerate(
+            (
+                TAKEN_OFF,
+                TAKEN_OFF.replace("dpo", "somebody"),
+                TAKEN_OFF.replace("a number", "why not"),
+            )
+        )
+    ]
+
+    assert 3 == len({each.hash for each in states})
+
+
+def test_a_declassification_is_in_the_verdict_and_so_is_a_mask_that_is_gone(tmp_path):
+    base = compiled(tmp_path / "base", GOVERNED)
+    less = GOVERNED["rocky.toml"].replace('"redact"', '"none"')
+    head = compiled(
+        tmp_path / "head", {**GOVERNED, "models/open.toml": TAKEN_OFF, "rocky.toml": less}
+    )
+    diff = diff_compilations(base, head)
+    broken = {(each.name, change.rule) for each in diff.tables for change in each.changes}
+
+    assert {("open", "declassified"), ("orders", "mask_removed")} <= broken
+    state = compute_state(head, view_of(tmp_path / "head"), diff)
+    assert "breaking" == state.verdict
+    assert state.hash != compute_state(head, view_of(tmp_path / "head"), NO_DIFF).hash

@@ -292,3 +292,24 @@ def test_other_rows_that_were_reverted_stay_reverted_although_no_code_changed(
     shop.do("run", "--force")
     assert "hold" != decisions(shop)["stg_orders"][0]
     assert before != shop.contents()
+
+
+def test_nothing_is_built_from_a_table_that_is_held_clear(shop):
+    config = (shop.root / "rocky.toml").read_text() if (shop.root / "rocky.toml").exists() else ""
+    write(shop.root, {"models/stg_orders.toml": '[classification]\ncountry = "pii"\n'})
+    shop.git("revert", "--no-edit", "HEAD")
+    shop.do("run")
+    shop.do("branch", "create", "b2")
+    write(shop.root, {"rocky.toml": f'{config}\n[mask]\npii = "redact"\n'})
+    shop.commit("masked")
+    shop.do("run", "--branch", "b2")
+    shop.do("branch", "promote", "b2")
+    shop.do("branch", "revert", "b2")
+    shop.write(latest="SELECT id, country, 1 AS more FROM stg_orders")
+    shop.commit("a reader")
+
+    answer = shop.rocky("run")
+
+    assert answer.code == 1
+    assert "`stg_orders` is held as a revert left it, with other masks" in answer.out + answer.err
+    assert "more" not in str(shop.contents()["latest"])

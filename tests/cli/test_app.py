@@ -207,6 +207,7 @@ def test_wrong_usage_is_a_failure_and_a_document_in_json(rocky):
     ] or "--no-such-option" in answer.json["error"]["message"]
 
 
+@pytest.mark.slow
 def test_a_pipe_gets_text_and_json_where_the_environment_asks_for_it(write, monkeypatch):
     root = write(BROKEN)
     text = run_process("compile", cwd=root)
@@ -236,6 +237,7 @@ def test_an_output_that_does_not_exist_is_refused(rocky, write, monkeypatch):
     assert "error: `ROCKY_OUTPUT` is `yaml`, and can be `table` or `json`" in answer.err
 
 
+@pytest.mark.slow
 def test_a_reader_that_stops_early_sees_no_traceback(write):
     root = write({f"models/m{index}.sql": "SELECT 1 AS one\n" for index in range(50)})
     command = f"{sys.executable} -m rocky.cli -o table list | head -n 1"
@@ -323,6 +325,7 @@ def test_an_interrupt_while_the_command_is_loading_leaves_with_130_and_no_traceb
 @pytest.mark.parametrize(
     "arguments", [("compile", "-o", "json"), ("list", "-o", "table"), ("--help",)]
 )
+@pytest.mark.slow
 def test_output_that_cannot_be_written_is_one_line_and_a_failure(write, arguments):
     root = write(MODEL)
     with Path("/dev/full").open("w") as full:
@@ -342,6 +345,7 @@ def test_output_that_cannot_be_written_is_one_line_and_a_failure(write, argument
     )
 
 
+@pytest.mark.slow
 def test_a_closed_standard_output_is_no_failure(write):
     root = write(MODEL)
     done = subprocess.run(
@@ -373,6 +377,7 @@ def test_a_failure_is_text_when_a_form_of_text_was_asked_for(rocky):
     assert answer.err.startswith("error: no `rocky.toml` in")
 
 
+@pytest.mark.slow
 def test_a_name_that_is_not_utf8_is_printed_escaped(write):
     root = write(MODEL)
     (root / "models" / os.fsdecode(b"caf\xe9.sql")).write_text("SELECT nope FROM raw.orders\n")

@@ -19,6 +19,7 @@ NAMES = [
     "adapters",
     "pipelines",
     "sources",
+    "governance",
     "cache",
     "java",
     "spark",
@@ -35,7 +36,7 @@ def test_a_healthy_project_has_every_check_and_leaves_nothing_behind(rocky, shop
 
     assert (ExitCode.OK, []) == (answer.code, check(answer.json, "doctor"))
     assert NAMES == [each["name"] for each in answer.json["checks"]]
-    assert ("healthy", 11) == (answer.json["health"], answer.json["summary"]["healthy"])
+    assert ("healthy", 12) == (answer.json["health"], answer.json["summary"]["healthy"])
     assert before == sorted(shop.rglob("*"))
 
 
@@ -82,6 +83,7 @@ def test_a_state_file_that_cannot_be_read_is_critical(rocky, shop):
     assert all(each["message"].startswith("could not check: ") for each in answer.json["checks"])
 
 
+@pytest.mark.slow
 def test_no_pyspark_is_loaded_to_look(shop):
     record_past(shop)
     code = (

@@ -49,6 +49,49 @@ def test_what_would_not_run_is_not_printed(rocky, write):
     assert (ExitCode.OK, SQL) == (healthy.code, healthy.out)
 
 
+FUNCTIONS = {
+    "functions/four.sql": "CREATE FUNCTION four(x INT) RETURN a_twice(a_twice(x)) -- twice twice",
+    "functions/a_twice.sql": "CREATE FUNCTION a_twice(x INT) RETURNS INT RETURN x * 2",
+    "functions/idle.sql": "CREATE FUNCTION idle() RETURN 1",
+    "functions/code.toml": (
+        '[[function]]\nname = "slug"\nkind = "python"\nmodule = "functions.text"\n'
+        'attribute = "slug"\nparameters = [ { name = "text", type = "string" } ]\n'
+        'returns = "string"\n[[function]]\nname = "there"\nkind = "catalog"\nreturns = "int"\n'
+    ),
+    "functions/text.py": "def slug(text):\n    return text\n",
+    "models/fours.sql": "SELECT four(1) AS a, there() AS b\n",
+    "models/slugs.sql": "SELECT slug('x') AS a, a_twice(2) AS b\n",
+}
+TWICE = "CREATE OR REPLACE TEMPORARY FUNCTION `a_twice`(`x` int) RETURNS int RETURN x * 2\n;\n\n"
+FOUR = "CREATE OR REPLACE TEMPORARY FUNCTION `four`(`x` int) RETURN a_twice(a_twice(x))"
+
+
+def test_the_functions_that_a_model_needs_are_made_before_it_in_the_order_of_need(rocky, write):
+    root = write({**FILES, **FUNCTIONS})
+    out = rocky("-o", "table", "emit-sql", "fours").out
+    rocky("emit-sql", "--out", "sql")
+
+    assert out.startswith(TWICE + FOUR)
+    assert out.endswith("\n;\n\nSELECT four(1) AS a, there() AS b\n")
+    assert "idle" not in out
+    assert out == (root / "sql/fours.sql").read_text()
+
+
+def test_functions_of_many_models_are_made_once_and_what_no_sql_makes_is_named(rocky, write):
+    write({**FILES, **FUNCTIONS})
+    out = rocky("-o", "table", "emit-sql").out
+
+    assert 1 == out.count(TWICE.rstrip()) == out.count(FOUR)
+    assert "-- needs the function slug, which no SQL makes: it is python\n" in out
+    assert out.index(TWICE.rstrip()) < out.index(FOUR) < out.index("-- a: models/a.sql")
+
+
+def test_another_engine_is_not_given_functions_of_spark(rocky, write):
+    write({**FILES, **FUNCTIONS})
+
+    assert "TEMPORARY FUNCTION" not in rocky("emit-sql", "fours", "--dialect", "duckdb").out
+
+
 # ------------------------------------------------------------------ another engine's
 
 TALLY = """SELECT

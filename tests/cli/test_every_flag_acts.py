@@ -15,7 +15,7 @@ from rocky.cli.app import main
 from rocky.cli.options import RockyCommand
 from rocky.plan.request import RunRequest, Window
 
-SHARED = {"config", "output", "state_path", "quiet", "no_color", "variables", "branch"}
+SHARED = {"config", "output", "state_path", "quiet", "no_color", "variables", "branch", "mask_env"}
 """What `RockyCommand` takes for every command, or refuses."""
 SOURCES = sorted(Path(package.__file__).parent.rglob("*.py"))
 

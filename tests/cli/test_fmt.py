@@ -52,3 +52,15 @@ def test_json_has_every_file(shop, rocky):
 
     assert ["models/p.rocky", "models/t.sql"] == [each["path"] for each in found["files"]]
     assert not found["written"]
+
+
+def test_a_file_that_cannot_be_written_is_told_and_the_others_are_done(shop, rocky):
+    # There is no room for the name of a draft beside it.
+    long = f"models/{'q' * 245}.rocky"
+    (shop / long).write_text("from t | where a>2\n")
+    answer = rocky("-o", "table", "fmt")
+
+    assert 1 == answer.code
+    assert f"error: {long}: cannot be written: File name too long" in answer.err.replace("\n", "")
+    assert answer.out.endswith("2 files, 1 laid out anew, 1 unwritable\n")
+    assert "from t\nwhere a > 1\n" == (shop / "models/p.rocky").read_text()

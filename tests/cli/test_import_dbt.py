@@ -24,6 +24,20 @@ def test_what_needs_a_hand_is_named_with_its_line(rocky, tmp_path):
     assert "14 of 15 models compile: 1 error" in lines
 
 
+def test_what_was_rewritten_in_a_model_that_needs_a_hand_is_named_too(rocky, tmp_path):
+    root = copy_project("bakery", tmp_path)
+    (root / "models" / "late.sql").write_text(
+        "{{ config(materialized='incremental', incremental_strategy='merge', unique_key='id',"
+        " post_hook='optimize late') }}\n"
+        "select 1 as id\n{% if is_incremental() %}\nwhere true\n{% endif %}\n"
+    )
+    answer = rocky("import-dbt", "bakery", "--no-dbt", "-o", "table")
+
+    said = [each for each in answer.out.splitlines() if "model `late`" in each]
+    assert ["needs a hand", "rewritten"] == [each.partition(":")[0] for each in said]
+    assert "`is_incremental()` is left out" in said[1]
+
+
 def test_a_quiet_import_names_only_what_needs_a_hand(rocky, tmp_path):
     copy_project("gym", tmp_path)
     answer = rocky("import-dbt", "gym", "--no-dbt", "-q", "-o", "table")

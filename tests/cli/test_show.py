@@ -28,7 +28,10 @@ COLUMNS = (StructField("id", INT, False), StructField("name", STRING, True))
 def a_view(rows, count=None):
     file = DataFile("ab.parquet", 806, len(rows) if count is None else count, "{}", {}, 0)
     snapshot = Snapshot(7, COLUMNS, (), (file,), {}, {}, "id", 0)
-    return report_rows("customers", "shop.marts.customers", snapshot, tuple(rows), "run-1")
+    shown = ((),) * len(snapshot.schema)
+    return report_rows(
+        "customers", "shop.marts.customers", snapshot, tuple(rows), "run-1", None, shown
+    )
 
 
 def test_rows_stand_under_their_columns_numbers_to_the_right():

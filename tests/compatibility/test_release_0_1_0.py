@@ -67,6 +67,9 @@ def _forget_later(line, found):
         assert "spark" == found.pop("dialect")
         for model in found["models"]:
             assert [] == model.pop("inexact")
+            assert [] == model.pop("functions")
+    if line.startswith("lineage "):
+        assert [] == found.pop("unknown")
     for run in found.get("runs", ()) if line.startswith("history") else ():
         run.pop("outcomes", None)
         for model in run.get("models", ()):
@@ -93,6 +96,10 @@ def test_a_document_is_what_0_1_0_printed(before, line):
     if line == "verify":
         assert found.pop("head")  # since 0.2.0
         assert ([], 0) == (found.pop("seals"), found["checked"].pop("seals"))
+    if line == "state":
+        # Since 0.2.0 a ledger has a table more, and so another number.
+        key = "schema_version_supported"
+        assert (4, 5) == (expected.pop(key), found.pop(key))
     if line == "branch approvals feature":
         assert "none" == found["policy"].pop("author_proof")  # since 0.2.0
         # Since 0.2.0 an approval covers the statistics of files too: those of before are void.

@@ -256,6 +256,7 @@ def test_two_compiles_at_once_leave_a_whole_cache(tmp_path):
     assert {RECORDS, NAMES} == {path.name for path in cache_file(tmp_path).parent.iterdir()}
 
 
+@pytest.mark.slow
 def test_a_compile_killed_while_it_saves_leaves_the_cache_before_it(shop):
     edit(shop, "models/orders.sql", "id > 0", "id > 1")
     # The process dies between writing the new file and putting it in place.

@@ -264,3 +264,18 @@ def test_a_part_of_a_value_never_lies_outside_of_it(text):
             found = place_inside(text, value, "x\ty", Span(start, end))
 
             assert value.start <= found.start <= found.end <= value.end
+
+
+@pytest.mark.parametrize(
+    "key", ["count(*)", "max(id) + 1", "row_number() OVER (ORDER BY id)", "id % count(*) OVER ()"]
+)
+def test_a_key_that_looks_at_many_rows_is_refused_since_it_would_always_be_unique(tmp_path, key):
+    found = sidecar(tmp_path, f'[[tests]]\ntype = "unique_expr"\nkey_expr = "{key} -- k"\n')
+
+    assert 1 == len(found)
+    assert "a key is worked out from one row, and this looks at many" in found[0]
+
+
+def test_a_key_may_hold_a_subquery_that_aggregates(tmp_path):
+    key = "id - (SELECT max(id) FROM elsewhere)"
+    assert [] == sidecar(tmp_path, f'[[tests]]\ntype = "unique_expr"\nkey_expr = "{key}"\n')

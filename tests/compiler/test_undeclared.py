@@ -39,6 +39,17 @@ def test_readers_of_unknown_columns_are_honest_and_silent(shop):
     assert (("tables of unknown columns", 4),) == compilation.statistics.unknown_reasons
 
 
+def test_the_reasons_add_up_to_all_columns_of_unknown_type(shop):
+    write(shop, {"models/odd.sql": "SELECT nobody_made(1) AS n, id FROM raw.orders\n"})
+    compilation = compiled(shop)
+
+    assert 6 == compilation.statistics.unknown_columns
+    assert (
+        ("tables of unknown columns", 5),
+        ("function `nobody_made`, which is not declared", 1),
+    ) == compilation.statistics.unknown_reasons
+
+
 def test_by_default_both_are_errors(shop):
     edit(shop, "rocky.toml", '"unknown"', '"error"')
 
@@ -133,3 +144,23 @@ def test_names_that_come_from_variables_are_names_like_any_other(shop):
     )
 
     assert ["id int", "twice double", "mark string"] == types(assert_as_if_cold(shop), "orders")
+
+
+def test_a_name_may_be_that_of_an_unknown_column_before_one_that_is_further_away(shop):
+    write(
+        shop,
+        {
+            "models/known.sql": "SELECT 1 AS amount, 2 AS id\n",
+            # Spark takes the column of `crm.people`, if there is one, whatever its type.
+            "models/inner_first.sql": "SELECT (SELECT max(amount) FROM crm.people) AS most,"
+            " (SELECT first(k.amount + p.id) FROM crm.people p WHERE p.id = k.id) AS outer_one"
+            " FROM known k WHERE amount < (SELECT sum(amount) FROM crm.people)\n",
+            "models/table_first.sql": "SELECT 1 AS size, size || 'x' AS text, size AS s"
+            " FROM crm.people\n",
+        },
+    )
+    compilation = compiled(shop)
+
+    assert ["most unknown"] == types(compilation, "inner_first")[:1]
+    assert ["size int", "text unknown", "s unknown"] == types(compilation, "table_first")
+    assert not [each for each in found(compilation) if "max" in each[1] or "sum" in each[1]]

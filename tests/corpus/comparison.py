@@ -28,7 +28,6 @@ OTHER_CONDITIONS = {
     "refused_syntax/trailing_comma": "TRAILING_COMMA_IN_SELECT",
     # Told apart by Spark's grammar, one error to the reader of ours.
     "refused_syntax/hyphen_in_name": "PARSE_SYNTAX_ERROR",
-    "refused_syntax/unclosed_comment": "PARSE_SYNTAX_ERROR",
     "refused_types/bad_binary_literal": "PARSE_SYNTAX_ERROR",
     "refused_types/unsupported_typed_literal": "PARSE_SYNTAX_ERROR",
     "refused_types/decimal_of_a_name": "INVALID_DECIMAL_PRECISION",

@@ -53,7 +53,7 @@ def written(root: Path) -> str:
         MERGES,
         CHAIN,
         "models: &a [*a]",
-        "models: " + "[" * 1500,
+        pytest.param("models: " + "[" * 1500, marks=pytest.mark.slow),
         "models: " + "[" * 300 + "]" * 300,
         "models: !!int ''",
         "models: !!timestamp x",

@@ -78,8 +78,35 @@ def test_a_merge_looks_at_all_rows():
     found = chosen(config, "where at > date_sub(current_date, 3)")
 
     assert {"type": "merge", "unique_key": ["id"], "update_columns": ["at"]} == found.setting
-    assert "every run looks at all rows" in found.remarks[0].text
+    assert (
+        "`is_incremental()` is left out. From the second run on dbt reads only rows with"
+        " `where at > date_sub(current_date, 3)`; Rocky merges all rows of the query in every run,"
+        " so a row outside it that came or changed is taken up, which dbt misses"
+    ) == found.remarks[0].text
     assert [] == by_hand(found)
+
+
+@pytest.mark.parametrize(("op", "how"), [(">", "above"), (">=", "at or above")])
+def test_a_merge_by_a_time_says_which_rows_dbt_would_miss(op, how):
+    config = {"incremental_strategy": "merge", "unique_key": "id"}
+    found = chosen(config, f"where o.at {op} (select max(at) from {{{{ this }}}})")
+
+    assert (
+        f"dbt reads only rows whose `at` is {how} the table's highest `at`;"
+        in found.remarks[0].text
+    )
+    assert "a row that came or changed without a later `at` is taken up" in found.remarks[0].text
+    assert 2 == found.remarks[0].line
+
+
+def test_a_merge_of_groups_says_that_dbt_groups_the_new_rows_alone():
+    config = {"incremental_strategy": "merge", "unique_key": "id"}
+    text = "select id, max(at) as at from {{ ref('orders') }} group by id having true"
+    found = chosen(config, "and max(at) > (select max(at) from {{ this }})", text)
+
+    assert found.remarks[0].text.endswith(
+        "dbt groups or numbers the rows that it reads then, Rocky all of them"
+    )
 
 
 def test_the_default_is_that_of_the_adapter():
@@ -95,6 +122,9 @@ def test_partitions_are_replaced_as_a_whole():
     assert {"type": "delete_insert", "partition_by": ["day"]} == chosen(
         config, "where true"
     ).setting
+
+    (said,) = chosen(config, "where at > (select max(at) from {{ this }})").remarks
+    assert "Rocky replaces every partition that the whole query gives" in said.text
 
     assert chosen({"incremental_strategy": "insert_overwrite"}, "where true").setting is None
 

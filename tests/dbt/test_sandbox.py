@@ -1,8 +1,12 @@
 """A template is a stranger's program: it reaches nothing that it was not handed."""
 
+from itertools import count
+
 import pytest
 
-from tests.dbt.dbt_projects import render
+from rocky.dbt.sandbox import Sandbox
+from rocky.dbt.templates import render_node
+from tests.dbt.dbt_projects import model, project, render
 
 ATTACKS = [
     "{{ ''.__class__.__mro__[1].__subclasses__() }}",
@@ -48,12 +52,25 @@ def test_what_a_template_changes_is_gone_with_it():
 
 DEEP = "".join(f"{{% for a{n} in [1] %}}" for n in range(25)) + "{% endfor %}" * 25
 
+ENDLESS = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
+DOUBLES = (
+    "{% macro f(n) %}{% if n %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(60) }}"
+)
+SQUARES = (
+    "{% set x = namespace(n=9) %}{% for a in range(99) %}{% set x.n = x.n * x.n %}{% endfor %}"
+)
+
 
 @pytest.mark.parametrize(
     ("text", "why"),
     [
         ("{{ return(1) }}", "`return` is called outside of a macro"),
         (DEEP, "too many statically nested blocks"),
+        (ENDLESS, "its loops and macros go on for more than 1,000,000 rounds"),
+        ("{% for a in range(9) recursive %}{{ loop(range(9)) }}{% endfor %}", "without end"),
+        ("{{ lipsum(1000000000) }}", "'lipsum' is undefined"),
+        ("{{ (9 ** 64) ** 64 ** 64 }}", "too large"),
+        (SQUARES, "the number is too large"),
         ("{{ [1] | map('nothing_like_it') | list }}", "No filter named 'nothing_like_it'"),
         ("{% if 1 is nothing_like_it %}{% endif %}", "No test named"),
         ("{% if false %}{{ 1 | nothing_like_it }}{% endif %}{{ 1 | no }}", "No filter named"),
@@ -81,3 +98,50 @@ def test_what_is_read_only_when_the_table_is_there_moves_no_other_name():
     assert "select * from raw.orders\n" == found.sql()
     assert ["people join"] == [found.block_sql(each, "itself") for each in found.blocks]
     assert found.only_adds
+
+
+def test_a_template_that_goes_on_is_ended_by_the_clock_too():
+    ticks = count()
+    sandbox = Sandbox(lambda: float(next(ticks)))
+    node = model("m", ENDLESS)
+    found = render_node(project(node), node, sandbox)
+
+    assert "it is not rendered after 30 seconds" == found.failure.reason
+
+
+def test_the_line_of_a_loop_without_end_is_known_and_its_template_cannot_hide_it(monkeypatch):
+    monkeypatch.setattr("rocky.dbt.sandbox.MOST_ROUNDS", 1_000)
+    text = "{% set count_round = 1 %}\nselect 1\n" + ENDLESS
+
+    assert 3 == render(text).failure.line
+
+
+@pytest.mark.parametrize("text", [ENDLESS, DOUBLES])
+def test_rounds_of_loops_and_calls_of_macros_are_counted(text, monkeypatch):
+    monkeypatch.setattr("rocky.dbt.sandbox.MOST_ROUNDS", 1_000)
+
+    why = "its loops and macros go on for more than 1,000 rounds"
+    assert why == render(text).failure.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{% for n in range(3) %}{{ n }},{% endfor %}", "0,1,2,"),
+        (
+            "{% set x = namespace(n=1) %}{% for a in [2, 3] %}{% set x.n = x.n * a %}{% endfor %}{{ x.n }}",
+            "6",
+        ),
+        ("{{ dict(a=1)['a'] }}", "1"),
+    ],
+)
+def test_names_that_every_template_has_are_there(text, said):
+    assert f"{said}\n" == render(text).sql()
+
+
+def test_the_next_template_is_counted_anew(monkeypatch):
+    monkeypatch.setattr("rocky.dbt.sandbox.MOST_ROUNDS", 1_000)
+    loop = "{% for a in range(99) %}{% endfor %}" * 7
+
+    assert None is render(loop).failure
+    assert None is render(loop).failure

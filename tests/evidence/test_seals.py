@@ -52,7 +52,10 @@ def test_another_form_of_it_is_no_seal(changes):
         parse_seal(json.dumps(said, sort_keys=True, separators=(",", ":")) + "\n")
 
 
-@given(st.text() | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps))
+@given(
+    st.text()
+    | st.recursive(st.none() | st.integers() | st.text(), st.lists, max_leaves=8).map(json.dumps)
+)
 def test_any_other_text_is_refused_and_ends_nothing(text):
     with pytest.raises(NotASeal):
         parse_seal(text)

@@ -124,6 +124,7 @@ def test_tables_claimed_by_a_command_are_refused_to_runs_which_are_told_whose_th
             assert [after, beside] == [each.run_id for each in reader.runs()]
 
 
+@pytest.mark.slow
 def test_a_run_waits_for_a_command_that_is_soon_done(ledger, other):
     with ThreadPoolExecutor(1) as pool:
         with ledger.claim(["m.s.t"]):

@@ -57,6 +57,7 @@ def said(process, count):
 
 
 @pytest.mark.parametrize("after", [1, 7])
+@pytest.mark.slow
 def test_a_killed_run_keeps_what_it_had_recorded_and_is_seen_to_have_died(path, after):
     with start(ENDLESS, path) as process:
         run_id, *names = said(process, 1 + after)

@@ -208,7 +208,9 @@ def test_a_name_that_no_table_has_is_refused(shop):
 
 
 def test_the_tables_of_a_branch_are_not_compacted(shop):
-    with pytest.raises(RunRefused, match="branch `trial` are not compacted"):
+    with pytest.raises(
+        RunRefused, match=r"branch `trial` are not compacted: .* promoted; promote it first"
+    ):
         compact(shop.on(branch_name="trial"), CompactRequest())
 
 

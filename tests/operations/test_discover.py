@@ -25,6 +25,7 @@ from rocky.run.engine import spark
 from tests.pipelines.lakes import ORDERS, LakeProject, at
 from tests.run.memory_engine import MemoryEngine
 from tests.run.runs import write
+from tests.store.iceberg_tables import field, metadata_of, put
 
 CONFIG = '[compile]\nundeclared = "unknown"\n\n[adapter]\n\n[pipeline.p]\nmodels = "models/**"\n'
 SOURCES = """
@@ -358,3 +359,20 @@ def _ignored(shop: Workspace, why: str) -> list[str]:
     summary = compile_models(shop, CompileRequest()).summary
     assert [("id", "unknown"), ("size", "unknown")] == types_of(shop)
     return [each.file for each in summary.ignored_schemas if why in each.why]
+
+
+def test_an_iceberg_table_is_told_by_its_metadata_and_declared_without_spark(shop, started):
+    root = root_of(shop)
+    fields = [field(1, "id", "long", required=True), field(2, "at", "timestamptz")]
+    put(root / "lake/events", 3, metadata_of(fields), hint="3")
+    (root / "sources/lake.toml").write_text(
+        '[[source]]\nname = "lake.events"\nformat = "iceberg"\npath = "lake/events"\n'
+    )
+    report = discover(shop, DiscoverRequest(("lake.events",), write=True))
+
+    assert [] == started
+    assert ["files"] == [each.asked for each in report.sources]
+    assert [("id", "bigint", False), ("at", "timestamp", True)] == [
+        (each.name, str(each.type), each.nullable)
+        for each in compile_workspace(shop).project.sources["lake.events"].columns
+    ]

@@ -330,3 +330,19 @@ def test_each_colour_is_said_once():
 
     named = re.findall(r"^\s*(--[a-z-]+):", text, re.MULTILINE)
     assert 20 < len(named) == len(set(named))
+
+
+def test_a_table_of_unknown_columns_is_named_with_the_command_that_makes_them_known(tmp_path):
+    config = '[compile]\nundeclared = "unknown"\n\n[pipeline.p]\nmodels = "models/**"\n'
+    files = {
+        "rocky.toml": config,
+        "models/everything.sql": "SELECT * FROM lake.events\n",
+        "models/top.sql": "SELECT x FROM everything\n",
+    }
+    docs(open_project(tmp_path, files), DocsRequest())
+    _, details = read_site(tmp_path / "target/docs")
+
+    said = [["lake.events", "rocky discover lake.events --write"]]
+    named = {"lake.events", "everything", "top"}
+    assert dict.fromkeys(named, said) == {name: details[name]["unknown"] for name in named}
+    assert "unknown" not in details["raw.orders"] or [] == details["raw.orders"]["unknown"]

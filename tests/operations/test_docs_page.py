@@ -269,7 +269,7 @@ def test_a_web_server_serves_it_as_it_is(browser, site):
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site)))
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
     try:
         page = browser.open_page()
@@ -292,3 +292,29 @@ def test_a_part_that_was_not_copied_is_named(browser, site, tmp_path):
     page.visit(f"{(tmp_path / 'index.html').as_uri()}#/table/fct_revenue")
 
     assert "data/part-0.js could not be loaded" in page.text(".lead")
+
+
+def test_tables_of_pipelines_and_of_unknown_columns_are_shown_as_what_they_are(browser, tmp_path):
+    config = (
+        '[adapter.default]\ntype = "spark"\nwarehouse = "warehouse"\n\n'
+        '[pipeline.bronze]\ntype = "load"\nsource_dir = "in"\n'
+        'target = { catalog = "c", schema = "bronze" }\n\n'
+        '[pipeline.p]\nmodels = "models/**"\n\n[compile]\nundeclared = "unknown"\n'
+    )
+    files = {
+        "rocky.toml": config,
+        "in/orders.csv": "id\n1\n",
+        "models/everything.sql": "SELECT * FROM lake.events\n",
+        "models/loaded.sql": "SELECT id FROM c.bronze.orders\n",
+    }
+    report = docs(open_project(tmp_path, files), DocsRequest())
+    page = visit(browser, Path(report.folder), "#/table/everything")
+
+    page.wait("document.title.startsWith('everything')")
+    assert "rocky discover lake.events --write makes them known" in page.text("main")
+    assert "1\npipeline table" in visit(browser, Path(report.folder)).text(".stats")
+    show(page, "table/c.bronze.orders")
+    assert "table" == page.text("main .badge")
+    assert "pipeline\nbronze" in page.text(".chips")
+    assert "rocky run --pipeline bronze makes them known" in page.text("main")
+    assert [] == page.complaints()

@@ -142,6 +142,7 @@ def test_a_warehouse_that_even_root_cannot_write_is_critical(folder):
     assert found.message.startswith("adapter `default`: `/proc` cannot be written: ")
 
 
+@pytest.mark.slow
 def test_an_object_store_that_cannot_be_reached_is_critical(folder):
     config = CONFIG.replace('"spark"', '"spark"\nwarehouse = "s3://nowhere/x"')
     environment = {

@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import json
 import socket
+import tempfile
 import threading
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -46,7 +47,9 @@ class Server:
 
         self._server = HTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}/hook/{SECRET}"
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        )
         self._thread.start()
 
     def close(self):
@@ -163,6 +166,7 @@ def test_a_run_that_is_refused_is_told_of(shop, server):
     assert "nothing was run" in told["title"]
 
 
+@pytest.mark.slow
 def test_a_command_that_hangs_is_ended_with_what_it_started(shop, tmp_path):
     text = '[hook.on_run_success]\ncommand = "sleep 60 & sleep 60"\ntimeout_seconds = 1\n'
     (told,) = run(hooked(shop, text), RunRequest()).run.hooks
@@ -177,6 +181,7 @@ def test_a_variable_in_a_command_is_the_shells_and_no_part_of_it(shop, tmp_path)
     assert not made.exists()
 
 
+@pytest.mark.slow
 def test_a_command_whose_child_goes_its_own_way_holds_nothing_up(shop):
     text = '[hook.on_run_success]\ncommand = "setsid sleep 30 & sleep 30"\ntimeout_seconds = 1\n'
     begun = monotonic()
@@ -185,6 +190,7 @@ def test_a_command_whose_child_goes_its_own_way_holds_nothing_up(shop):
     assert monotonic() - begun < 20, "the child is not waited for"
 
 
+@pytest.mark.slow
 def test_answers_that_are_no_http_or_never_end_are_failures_of_the_hook(shop):
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
@@ -230,7 +236,7 @@ def test_no_secret_is_shown(shop, server):
     for shown in (repr(report.run.result), repr(listed), repr(report)):
         assert SECRET not in shown
     assert "it ended with 3: ***" == report.run.hooks[0].error
-    targets = ["command `echo`", "json at 127.0.0.1", "command `API=${TOKEN}`"]
+    targets = ["command `echo`", "json at 127.0.0.1", "command `./nosuch;`"]
     assert targets == [each.target for each in listed.hooks]
     tried = try_hooks(workspace, HooksRequest("on_model_failure"))
     assert "it ended with 1: ***" == tried.deliveries[0].error
@@ -292,3 +298,47 @@ def test_an_event_that_there_is_not_is_refused(shop):
         list_hooks(shop.workspace, HooksRequest("on_end"))
     with pytest.raises(NothingSelected, match="has no hook"):
         list_hooks(shop.workspace, HooksRequest())
+
+
+def test_variables_before_a_command_are_not_shown(shop):
+    workspace = hooked(shop, f'[hook.on_run_start]\ncommand = "TOKEN={SECRET} A=1 false x"\n')
+
+    (listed,) = list_hooks(workspace, HooksRequest()).hooks
+    report = run(workspace, RunRequest(("alone",)))
+
+    assert "command `false`" == listed.target
+    assert SECRET not in repr(report.run.hooks)
+
+
+def test_a_header_that_ends_its_line_fails_without_being_shown(shop, server):
+    text = '[hook.on_run_start]\nurl = "${URL}"\nheaders = { Authorization = "Bearer ${KEY}" }\n'
+    # As it is read from a file that ends with a line.
+    workspace = hooked(shop, text, URL=server.url, KEY=f"{SECRET}\n")
+
+    (told,) = try_hooks(workspace, HooksRequest()).deliveries
+
+    assert (1, []) == (told.attempts, server.got)
+    assert "a header holds what HTTP does not take" in told.error
+    assert SECRET not in told.error
+
+
+def test_a_script_does_not_tell_a_secret_that_its_line_does_not_name(shop):
+    shop.write("tell.sh", "printf 'no entry with %s \\033[31m' \"$DB_PASSWORD\" >&2; exit 3\n")
+    workspace = hooked(
+        shop, '[hook.on_run_start]\ncommand = "sh tell.sh"\nretries = 0\n', DB_PASSWORD=SECRET
+    )
+
+    (told,) = try_hooks(workspace, HooksRequest()).deliveries
+
+    assert "it ended with 3: no entry with ***  [31m" == told.error
+
+
+def test_a_machine_without_room_for_a_hook_still_ends_its_run(shop, monkeypatch):
+    workspace = hooked(shop, '[hook.on_run_success]\ncommand = "true"\n')
+    monkeypatch.setattr(tempfile, "tempdir", str(shop.root / "nowhere"))
+
+    report = run(workspace, RunRequest(("alone",)))
+
+    (told,) = report.run.hooks
+    assert (0, 1) == (report.exit_code, told.attempts)
+    assert "No such file or directory" in told.error

@@ -387,3 +387,30 @@ def test_hooks_of_the_project_are_named(tmp_path, with_a_manifest):
 
     (said,) = [each for each in report.remarks if "on-run-start" in each]
     assert "needs a hand" in said
+    assert "declare the function in `functions/f.sql`" in said
+
+
+def test_a_template_that_is_left_says_why_and_does_not_lead_back_to_the_import(tmp_path):
+    root = copy_project("gym", tmp_path)
+    (root / "models" / "asks.sql").write_text("select {{ adapter.get_relation('x') }} as a\n")
+    imported(root, tmp_path / "new")
+    left = (tmp_path / "new" / "models" / "asks.sql").read_text()
+
+    assert left.startswith("-- A template of dbt's, as it was: `adapter.get_relation` ")
+    found = rocky.open(tmp_path / "new").compile().diagnostics
+    (wrong,) = [each for each in found if each.code == "E009"]
+    assert "import-dbt" not in f"{wrong.message} {wrong.help}"
+
+
+def test_the_age_that_sources_may_have_is_taken_over(tmp_path):
+    root = copy_project("bakery", tmp_path)
+    (root / "models" / "fresh.yml").write_text(
+        "sources:\n  - name: lake\n    loaded_at_field: at\n"
+        "    freshness: {error_after: {count: 2, period: day}}\n    tables: [{name: visits}]\n"
+    )
+    report = imported(root, tmp_path / "new")
+
+    assert 'freshness = { time_column = "at", error_after = "2 days" }' in (
+        (tmp_path / "new" / "sources" / "lake.toml").read_text()
+    )
+    assert any("holds its readers back, which `dbt build` does not do" in x for x in report.remarks)

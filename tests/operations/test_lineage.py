@@ -68,3 +68,48 @@ def test_a_notebook_shows_lineage_as_a_picture_with_the_table_below(tmp_path):
         assert "<details><summary>as a table" in html
         assert "<table>" in html
     assert "<title>model reader</title>" in lineage(workspace, LineageRequest()).to_svg()
+
+
+UNKNOWN = {
+    "rocky.toml": '[compile]\nundeclared = "unknown"\n\n[pipeline.p]\nmodels = "models/**"\n',
+    "models/everything.sql": "SELECT * FROM lake.events\n",
+    "models/some.sql": "SELECT a, 7 AS k FROM lake.events\n",
+    "models/top.sql": "SELECT e.x, s.a FROM everything AS e CROSS JOIN some AS s\n",
+    "models/told.sql": "SELECT nope FROM some_typed\n",
+    "models/some_typed.sql": "SELECT 1 AS one\n",
+}
+DISCOVER = "rocky discover lake.events --write"
+
+
+def unknown_of(workspace, target):
+    found = lineage(workspace, LineageRequest(target)).unknown
+    return [(each.source, each.target, each.command) for each in found]
+
+
+def test_a_column_through_a_star_over_an_unknown_table_is_traced_to_the_table(tmp_path):
+    workspace = open_project(tmp_path, UNKNOWN)
+    edge = ("lake.events", "everything", DISCOVER)
+
+    assert [edge] == unknown_of(workspace, "everything.whatever")
+    assert [edge] == unknown_of(workspace, "everything")
+    assert [("everything", "top", None), ("some", "top", None), edge,
+            ("lake.events", "some", DISCOVER)] == unknown_of(workspace, "top.x")  # fmt: skip
+
+
+def test_a_way_that_is_known_by_column_ends_in_the_unknown_table(tmp_path):
+    workspace = open_project(tmp_path, UNKNOWN)
+
+    report = lineage(workspace, LineageRequest("top.a"))
+    assert [("some", "a")] == [(each.source.model, each.source.column) for each in report.trace]
+    assert [("lake.events", "some", DISCOVER)] == unknown_of(workspace, "top.a")
+    assert [] == unknown_of(workspace, "some.k")
+
+
+def test_what_no_unknown_table_can_have_is_still_no_column(tmp_path):
+    workspace = open_project(tmp_path, UNKNOWN)
+
+    with pytest.raises(NothingSelected, match="no column `nope`"):
+        lineage(workspace, LineageRequest("some_typed.nope"))
+    with pytest.raises(NothingSelected, match=f"`lake.events` are not known: `{DISCOVER}`"):
+        lineage(workspace, LineageRequest("lake.events.x"))
+    assert [] == unknown_of(workspace, "told")

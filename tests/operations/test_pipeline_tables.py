@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from rocky.errors import RockyError
 from rocky.ledger.readers.history import open_history_reader
 from rocky.operations.apply import ApplyRequest, apply
 from rocky.operations.branch.lifecycle import CreateRequest, create
 from rocky.operations.branch.promotion import PromoteRequest, promote
 from rocky.operations.compile import CompileRequest, compile_models
 from rocky.operations.diff import DiffRequest, diff
+from rocky.operations.docs import DocsRequest, docs
 from rocky.operations.lineage import LineageRequest, lineage
 from rocky.operations.list import ListRequest, list_project
 from rocky.operations.plan import plan
@@ -23,8 +25,10 @@ from rocky.operations.run import run
 from rocky.operations.run_report import ModelsRun
 from rocky.operations.show import ShowRequest, show
 from rocky.operations.workspace import Workspace, compile_workspace
+from rocky.plan.refusals import plan_checked
 from rocky.plan.request import RunRequest
 from rocky.run.engine import spark
+from tests.operations.sites import read_site
 from tests.pipelines.lakes import ORDERS, LakeProject, at
 from tests.run.memory_engine import MemoryEngine
 from tests.run.runs import write
@@ -107,6 +111,7 @@ def test_the_types_that_were_unknown_when_a_run_began_are_known_to_its_models(la
     assert ["E003"] == [each.code for each in models.ending.error.diagnostics]
 
 
+@pytest.mark.slow
 def test_a_reader_is_reused_while_the_copy_is_the_same_and_built_when_it_is_not(lake):
     run(workspace_of(lake), RunRequest())
     again = run(workspace_of(lake), RunRequest())
@@ -180,7 +185,7 @@ def test_what_is_said_of_a_column_that_is_copied_is_said_of_its_copy(lake):
     write(lake.root, {"sources/five.toml": DECLARED})
     table = compile_workspace(workspace_of(lake)).project.sources[ORDERS]
 
-    assert {"mail": "pii"} == dict(table.classification)
+    assert {"mail": ("pii",)} == dict(table.classification)
 
 
 def test_tables_of_pipelines_are_listed_and_selected(lake):
@@ -244,6 +249,7 @@ def test_a_reader_alone_says_which_pipeline_has_to_run_first(lake):
     assert "`rocky run --pipeline bronze` does" == found.help
 
 
+@pytest.mark.slow
 def test_a_compile_with_pipelines_loads_neither_arrow_nor_sqlite(lake):
     run(workspace_of(lake), RunRequest())
     code = (
@@ -354,6 +360,7 @@ def test_a_history_of_what_is_declared_has_its_types_before_it_is_kept(lake):
     ]
 
 
+@pytest.mark.slow
 def test_a_model_that_reads_the_history_of_another_runs_before_it_when_both_need_each_other(lake):
     add(
         lake,
@@ -429,6 +436,7 @@ def test_what_is_left_of_a_model_that_is_gone_is_nobodys(lake):
     ]
 
 
+@pytest.mark.slow
 def test_on_a_branch_models_read_the_copies_of_the_branch(lake):
     run(workspace_of(lake), RunRequest())
     create(workspace_of(lake), CreateRequest("feature"))
@@ -456,6 +464,27 @@ def test_a_plan_over_what_is_not_copied_yet_is_made_and_applied(lake):
     assert 0 == run(workspace_of(lake), RunRequest()).exit_code
 
 
+@pytest.mark.parametrize("keep_going", [False, True])
+def test_a_plan_does_not_build_what_its_own_copy_shows_to_break_a_contract(lake, keep_going):
+    promised = '[[columns]]\nname = "id"\ntype = "bigint"\n[[columns]]\nname = "{}"\ntype = "{}"\n'
+    texts = {
+        "models/by_day.contract.toml": promised.format("amount", "string"),
+        "models/other.sql": "SELECT 1 AS one",
+    }
+    write(lake.root, texts)
+    # Nothing is copied yet, so nobody knows that the column is a double.
+    planned = plan(workspace_of(lake), RunRequest(keep_going=keep_going))
+    applied = apply(workspace_of(lake), ApplyRequest(planned.plan_id))
+
+    (_, models) = applied.result.pipelines
+    assert (2, False) == (applied.result.exit_code, applied.success)
+    assert "ErrorsFound" == models.ending.error.kind
+    (found,) = models.ending.error.diagnostics
+    assert "is `double`, its contract promises `string`" in found.message
+    with pytest.raises(RockyError):
+        show(workspace_of(lake), ShowRequest("by_day"))
+
+
 def test_under_a_key_models_without_a_pipeline_are_run_once(lake):
     first = run(workspace_of(lake), RunRequest(idempotency_key="night"))
     again = run(workspace_of(lake), RunRequest(idempotency_key="night"))
@@ -464,6 +493,7 @@ def test_under_a_key_models_without_a_pipeline_are_run_once(lake):
     assert ["SkippedIdempotent"] * 2 == [each.ending.status for each in again.pipelines]
 
 
+@pytest.mark.slow
 def test_a_reader_is_built_again_from_the_version_of_the_copy_it_has_read(lake):
     report = run(workspace_of(lake), RunRequest())
     lake.put([{"id": 2, "amount": 1.0, "synced": at(2)}], file="part-1.parquet")
@@ -523,6 +553,7 @@ def test_of_very_many_copies_those_are_looked_at_whose_names_stand_somewhere(lak
     ]
 
 
+@pytest.mark.slow
 def test_a_promoted_copy_stays_its_pipelines_and_is_not_built_again(lake):
     write(lake.root, {".gitignore": "warehouse/\n.rocky*\nlake/\n"})
     _git(lake, ("init", "-q"), ("add", "-A"), ("commit", "-qm", "base"))
@@ -550,6 +581,7 @@ def _git(lake: LakeProject, *commands: tuple[str, ...]) -> None:
         )
 
 
+@pytest.mark.slow
 def test_models_of_two_pipelines_run_before_and_after_a_history_of_the_first(lake):
     add(
         lake,
@@ -571,3 +603,37 @@ def test_models_of_two_pipelines_run_before_and_after_a_history_of_the_first(lak
     report = run(workspace_of(lake), RunRequest())
 
     assert [("bronze", 0), ("staging", 0), ("history", 0), ("marts", 0)] == endings(report)
+
+
+def test_the_site_has_a_copy_as_what_it_is_with_its_pipeline_and_what_it_was_copied_from(lake):
+    write(lake.root, {"sources/five.toml": DECLARED})
+    report = docs(workspace_of(lake), DocsRequest())
+    index, details = read_site(Path(report.folder))
+    names = [each["name"] for each in index["tables"]]
+    copy = next(each for each in index["tables"] if each["name"] == ORDERS)
+
+    assert (1, "table", "bronze") == (report.tables, copy["kind"], copy["pipeline"])
+    (above,) = copy["reads"]
+    assert "source" == index["tables"][above]["kind"]
+    (amount,) = [each for each in details[ORDERS]["columns"] if each["name"] == "amount"]
+    assert [[above, "amount", "direct"]] == amount["sources"]
+    assert [[names.index("by_day"), "amount", "direct"]] == amount["readers"]
+
+
+def test_readers_of_a_copy_are_not_held_up_by_a_declaration_that_cannot_be_read(lake):
+    config = (lake.root / "rocky.toml").read_text()
+    (lake.root / "rocky.toml").write_text(f'[compile]\nundeclared = "unknown"\n\n{config}')
+    (lake.root / "sources").mkdir(exist_ok=True)
+    (lake.root / "sources/own.toml").write_bytes(b"\xff")
+
+    _, found = plan_checked(compile_workspace(workspace_of(lake)), RunRequest(("by_day",)))
+
+    assert () == found
+
+
+def test_lineage_names_a_copy_of_unknown_columns_and_the_run_that_makes_them_known(lake):
+    found = lineage(workspace_of(lake), LineageRequest("by_day.amount"))
+
+    assert (ORDERS, "by_day", "rocky run --pipeline bronze") in [
+        (each.source, each.target, each.command) for each in found.unknown
+    ]

@@ -55,6 +55,7 @@ def test_settings_that_cannot_be_read_are_told_and_the_next_save_is_waited_for(s
     assert not next(found).compiled.failed
 
 
+@pytest.mark.slow
 def test_what_was_saved_is_built_with_its_readers_and_no_run_wakes_it(shop, rounds):
     found = rounds(run=True)
     first = next(found)
@@ -67,6 +68,51 @@ def test_what_was_saved_is_built_with_its_readers_and_no_run_wakes_it(shop, roun
     built = {each.model for each in second.run.run.model_decisions}
     assert {"large", "by_country", "report"} <= built
     assert "stg_orders" not in built
+
+
+def decided(report):
+    return {each.model for each in report.run.run.model_decisions}
+
+
+def test_what_an_error_kept_from_being_built_is_built_with_the_next_save(shop, rounds):
+    found = rounds(run=True)
+    next(found)
+    shop.write("models/alone.sql", "SELECT nope FROM raw.orders")
+    assert next(found).run is None
+    shop.write("models/large.sql", "SELECT id, country FROM stg_orders WHERE id > 2")
+    assert next(found).run is None
+    shop.write("models/alone.sql", "SELECT 7 AS seven")
+
+    mended = next(found)
+
+    assert ("models/alone.sql",) == mended.changed
+    # Saved while another file was broken, and never built: it would stay as it was.
+    assert {"alone", "large", "by_country"} <= decided(mended)
+    assert "stg_orders" not in decided(mended)
+
+
+def test_after_a_first_round_with_an_error_everything_is_built(shop, rounds):
+    shop.write("models/alone.sql", "SELECT nope FROM raw.orders")
+    found = rounds(run=True)
+    assert next(found).run is None
+    shop.write("models/alone.sql", "SELECT 7 AS seven")
+
+    assert {"alone", "stg_orders", "large"} <= decided(next(found))
+
+
+def test_what_failed_is_built_again_with_the_next_save(shop, rounds):
+    def fail(name):
+        raise OSError(f"no room for {name}")
+
+    found = rounds(run=True)
+    next(found)
+    shop.before_write = fail
+    shop.write("models/alone.sql", "SELECT 7 AS seven")
+    assert not next(found).run.succeeded
+    shop.before_write = lambda _name: None
+    shop.write("models/report.sql", "SELECT * FROM by_country")
+
+    assert {"alone", "report"} == decided(next(found))
 
 
 def test_selectors_are_what_is_built_in_every_round(shop, rounds):
@@ -104,6 +150,7 @@ def test_selectors_without_a_run_are_refused(shop):
         watch(shop.workspace, WatchRequest(select=("large",)))
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_it_without_a_complaint(shop):
     # A shell has its background jobs ignore an interrupt, and so would what they start.
     listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"

@@ -1,12 +1,15 @@
 """A run is refused for errors in any file that says what its models are, readable or not."""
 
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
+from rocky.compiler.passes import compile_project
 from rocky.plan.refusals import config_findings, plan_checked
 from rocky.plan.request import RunRequest
+from rocky.project import load_project
 from tests.plan.projects import SHOP, compiled
 
 Place = Callable[[Path], object]
@@ -169,3 +172,65 @@ def test_a_call_that_nobody_declares_is_taken_where_all_declarations_can_be_read
     }
 
     assert [] == _refused(tmp_path, "caller", files=files)
+
+
+@pytest.mark.parametrize("place", UNREADABLE)
+@pytest.mark.parametrize("folder", ["sources", "sources/deep"])
+def test_a_table_that_nobody_declares_is_refused_where_a_declaration_cannot_be_read(
+    tmp_path, folder, place
+):
+    name = f"{folder}/own.toml"
+    _put(tmp_path, name, place)
+    files = {
+        **UNKNOWN,
+        "models/marts/reader.sql": "SELECT a FROM lake.events",
+        "models/marts/above.sql": "SELECT a FROM reader",
+    }
+
+    assert [name] == _refused(tmp_path, "reader", files=files)
+    assert [name] == _refused(tmp_path, "+above", files=files)
+    assert [] == _refused(tmp_path, "alone", "stg_orders", files=files)
+    kept = _kept(tmp_path, "reader+", "alone", files=files)
+    assert {"built": ["alone"], "left out": ["reader"]} == kept
+
+
+@pytest.mark.parametrize("link", ["sources/linked", "sources"])
+def test_a_folder_of_declarations_that_leads_nowhere_refuses_what_nobody_declares(tmp_path, link):
+    files = {**UNKNOWN, "models/marts/reader.sql": "SELECT a FROM lake.events"}
+    compiled(tmp_path, files)
+    if link == "sources":
+        shutil.move(tmp_path / "sources", tmp_path / "elsewhere")
+    _put(tmp_path, link, _dangling)
+
+    found = compile_project(load_project(tmp_path, env={}), jobs=1, cache=False)
+    _, refused = plan_checked(found, RunRequest(("reader",)))
+
+    said = f"`{link}` is a symbolic link to a folder that does not exist"
+    assert [said] == [each.message for each in refused]
+
+
+def test_a_table_that_nobody_declares_is_taken_where_all_declarations_can_be_read(tmp_path):
+    files = {
+        **UNKNOWN,
+        "models/marts/reader.sql": "SELECT a FROM lake.events",
+        "models/marts/wrong.sql": "SELECT nope FROM alone",
+        "sources/other.toml": '[[source]]\nname = "raw.other"\n',
+    }
+    _put(tmp_path, "sources/notes.md", _dangling)
+
+    assert [] == _refused(tmp_path, "reader", files=files)
+
+
+def test_what_reads_an_error_through_a_table_that_was_not_asked_for_is_left_out(tmp_path):
+    files = {
+        "models/marts/one.sql": "SELECT nope FROM raw.orders",
+        "models/marts/two.sql": "SELECT * FROM one",
+        "models/marts/three.sql": "SELECT * FROM two",
+        "models/marts/four.sql": "SELECT * FROM three",
+    }
+
+    kept = _kept(tmp_path, "one", "three", "alone", files=files)
+    deeper = _kept(tmp_path, "one", "two", "four", "alone", files=files)
+
+    assert {"built": ["alone"], "left out": ["one", "three"]} == kept
+    assert {"built": ["alone"], "left out": ["four", "one"]} == deeper

@@ -273,3 +273,22 @@ def test_loading_does_not_run_the_code_of_a_function(tmp_path):
 
     assert [] == found(tmp_path, PYTHON, **{"functions/text.py": code})
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        # In a raw text a backslash ends nothing, and what follows is no comment.
+        ("concat(r'\\', '--a')", "concat(r'\\', '--b')"),
+        ("concat(r'\\', '/*a*/', x)", "concat(r'\\', '/*b*/', x)"),
+        ("x -- c\\ \n || 'a'", "x -- c\\\n || 'a'"),
+    ],
+)
+def test_another_body_is_another_function_whatever_its_texts_look_like(tmp_path, before, after):
+    def digest(name, body):
+        statement = f"CREATE FUNCTION f(x STRING) RETURNS STRING RETURN {body}\n"
+        return load(tmp_path / name, {"functions/f.sql": statement}).functions["f"].signature.digest
+
+    assert digest("a", before) != digest("b", after)
+    commented = f"{before} /* a /* b */ c */ -- d"
+    assert digest("a", before) == digest("c", commented)

@@ -91,7 +91,7 @@ expect = { rows = [ { id = 1 } ] }
     assert ("stg",) == model.depends_on
     assert "orders by day" == model.settings.intent
     assert {"team": "sales"} == model.tags
-    assert {"email": "pii"} == model.classification
+    assert {"email": ("pii",)} == model.classification
     assert {"P002": "allow"} == model.lints
     assert ("accepted_values", "s", ("a", "b")) == (
         model.tests[0].type, model.tests[0].column, model.tests[0].values,

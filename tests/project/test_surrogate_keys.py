@@ -93,6 +93,36 @@ def test_a_nested_column_is_refused_at_the_setting(tmp_path, value, kind):
     assert "`to_json(code) AS code_text`" in found.help
 
 
+def test_a_column_whose_text_changes_with_the_time_zone_is_refused(tmp_path):
+    sql = "SELECT 1 AS id, TIMESTAMP '2026-01-01 00:00:00' AS code"
+    project, compilation = compiled(tmp_path, {"models/orders.sql": sql})
+    (found,) = compilation.diagnostics
+
+    assert (
+        "E005 models/orders.toml:3:18 \"'code'\" the key column `code` is `timestamp`: its text,"
+        " and with it the key, would change with the session's time zone" == finding(project, found)
+    )
+    assert found.help is not None
+    assert "`unix_micros(code) AS code_micros`" in found.help
+
+
+@pytest.mark.parametrize(
+    "value", ["unix_micros(now())", "TIMESTAMP_NTZ '2026-01-01 00:00:00'", "DATE '2026-01-01'"]
+)
+def test_a_time_whose_text_is_one_makes_a_key(tmp_path, value):
+    _, compilation = compiled(tmp_path, {"models/orders.sql": f"SELECT 1 AS id, {value} AS code"})
+
+    assert () == compilation.diagnostics
+
+
+def test_a_value_has_its_length_in_bytes_before_it(tmp_path):
+    # In characters, X'F0' and X'7C313A31' would be written as X'F07C343A' and X'31' are.
+    project, _ = compiled(tmp_path, {})
+
+    assert "octet_length(CAST(`id` AS STRING)), ':'" in project.models["orders"].sql
+    assert "char_length" not in project.models["orders"].sql
+
+
 @pytest.mark.parametrize("value", ["array('a, b')", "named_struct('a', 1)", "parse_json('1')"])
 def test_what_is_made_of_a_nested_column_makes_a_key(tmp_path, value):
     sql = f"SELECT 1 AS id, to_json({value}) AS code"

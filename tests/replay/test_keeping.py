@@ -3,6 +3,8 @@
 import shutil
 from pathlib import Path
 
+import pytest
+
 from rocky.project.configuration.strategies import Incremental
 from rocky.replay.record import load_recorded_run
 from rocky.run.materialize.build import Build, Built
@@ -81,6 +83,7 @@ def test_a_file_that_was_there_before_and_is_gone_is_named(tmp_path):
     assert said.startswith("its own table at version 0, which it started from, is not what it was")
 
 
+@pytest.mark.slow
 def test_a_table_that_was_made_anew_since_is_not_taken_for_the_old_one(tmp_path):
     shop, runs, replay = kept(tmp_path)
     shutil.rmtree(shop.root / "warehouse/spark_catalog/default/log")

@@ -33,10 +33,12 @@ from rocky.spark.failures import classify_failure
 from rocky.spark.interface import Failure, Layout, Metrics
 from rocky.spark.reader import read_seed_text
 from rocky.spark.source_files import pin_local_files
-from rocky.store.data_file import Address, DataFile, path_of
+from rocky.store.data_file import TAIL, Address, DataFile, footer_start, path_of
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.objects import FileLocation
+from rocky.store.parquet.footer import parse_footer
 from rocky.store.parquet.rows import arrow_schema
+from rocky.store.parquet.statistics import stats_of
 from rocky.store.warehouse import Table
 
 _TYPES = {
@@ -146,7 +148,7 @@ class MemoryViews:
     def bind_rows(
         self, view: str, columns: Sequence[StructField], rows: Sequence[Mapping[str, Any]]
     ) -> None:
-        raise NotImplementedError
+        self._register(view, pa.Table.from_pylist(list(rows), schema=arrow_schema(columns)))
 
     def bind_frame(self, view: str, frame: str) -> None:
         with self.lock:
@@ -205,8 +207,11 @@ class MemoryCatalogue:
 class MemoryEngine:
     """Runs queries in DuckDB. `before_write` is called with a table's name before each write.
 
-    With another `compression` the same rows are other bytes.
+    With another `compression` the same rows are other bytes. Where it `tells_bounds`, logs have the
+    statistics that they have of Spark's files.
     """
+
+    tells_bounds = False
 
     def __init__(self, root: Path) -> None:
         self._connection = _database().cursor()
@@ -300,11 +305,16 @@ class MemoryEngine:
             path_of(address),
             len(data.getvalue()),
             rows.num_rows,
-            json.dumps({"numRecords": rows.num_rows}),
+            self._stats(data.getvalue(), schema, rows.num_rows),
             {},
             0,
         )
         return Written((file,), rows.num_rows, _rows_hash(rows))
+
+    def _stats(self, data: bytes, schema: Sequence[StructField], rows: int) -> str:
+        if not self.tells_bounds:
+            return json.dumps({"numRecords": rows})
+        return stats_of(parse_footer(data[footer_start(len(data), data[-TAIL:]) : -TAIL]), schema)
 
     def _ask(self, sql: str) -> pa.Table:
         try:

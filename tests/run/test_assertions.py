@@ -6,6 +6,7 @@ from rocky.compiler.passes import compile_project
 from rocky.project import load_project
 from rocky.run.checks.assertions import check_model
 from rocky.run.checks.relations import BoundRelations
+from rocky.run.engine.classified import ClassifiedColumns
 from rocky.run.engine.diagnosis import Diagnostician
 from rocky.run.materialize.seeds import load_seed, seed_target
 from rocky.spark.interface import Layout
@@ -56,7 +57,8 @@ class Shop:
     def check(self):
         with BoundRelations(self.compilation, self.warehouse, self.engine, "t") as relations:
             diagnostician = Diagnostician(self.compilation)
-            return check_model(self.model, relations, self.engine, diagnostician)
+            classified = ClassifiedColumns(self.compilation)
+            return check_model(self.model, relations, self.engine, diagnostician, classified)
 
 
 def test_all_row_rules_of_a_table_are_answered_by_one_scan(tmp_path):

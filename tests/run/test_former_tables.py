@@ -43,6 +43,7 @@ def exchange(shop: Shop, kept: Path) -> Path:
 
 
 @pytest.mark.parametrize("strategy", [WHOLE, FILES["models/ev.toml"]], ids=["whole", "merge"])
+@pytest.mark.slow
 def test_a_run_does_not_read_the_table_from_before_it_was_dropped(tmp_path, strategy):
     shop = shop_of(tmp_path / "shop")
     shop.write("models/ev.toml", strategy)
@@ -60,6 +61,7 @@ def test_a_run_does_not_read_the_table_from_before_it_was_dropped(tmp_path, stra
     assert [] == verify(shop.root)
 
 
+@pytest.mark.slow
 def test_a_merge_does_not_go_on_with_the_table_from_before_it_was_dropped(tmp_path):
     shop = shop_of(tmp_path / "shop")
     exchange(shop, drop(shop))
@@ -68,6 +70,7 @@ def test_a_merge_does_not_go_on_with_the_table_from_before_it_was_dropped(tmp_pa
     assert {"ev": "failed"} == statuses(shop.run("ev"))
 
 
+@pytest.mark.slow
 def test_nothing_is_collected_by_the_log_from_before_a_table_was_dropped(tmp_path):
     shop = shop_of(tmp_path / "shop")
     shop.write("models/ev.toml", WHOLE)
@@ -86,6 +89,7 @@ def test_nothing_is_collected_by_the_log_from_before_a_table_was_dropped(tmp_pat
     assert files <= {path.name for path in shop.folder("ev").glob("*.parquet")}
 
 
+@pytest.mark.slow
 def test_a_checkpoint_from_before_a_table_was_dropped_is_not_believed(tmp_path, monkeypatch):
     monkeypatch.setattr("rocky.store.delta.log.CHECKPOINT_INTERVAL", 2)
     shop = shop_of(tmp_path / "shop")
@@ -109,6 +113,7 @@ def test_a_checkpoint_from_before_a_table_was_dropped_is_not_believed(tmp_path, 
         }
 
 
+@pytest.mark.slow
 def test_a_project_that_was_moved_knows_its_tables_and_not_their_past(tmp_path):
     shop = shop_of(tmp_path / "shop")
     for amount in (1000, 1001, 1002):

@@ -21,6 +21,7 @@ def test_a_line_for_each_step_shows_no_progress(listener, shown):
 
 
 @pytest.mark.parametrize(("share", "most"), [(0, 100), (20, 1)])
+@pytest.mark.slow
 def test_a_slow_answer_is_not_asked_for_again_at_once(tmp_path, monkeypatch, share, most):
     asked = []
 

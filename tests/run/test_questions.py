@@ -40,6 +40,8 @@ def flat(sql):
         (AssertionRecord("expression", expression="id > 0 -- why"), "NOT coalesce(( id > 0 -- why ), TRUE)"),
         (AssertionRecord("in_range", "amount", min=0.1, max=100.0), "coalesce(`amount` < 0.1 OR `amount` > 100, FALSE)"),
         (AssertionRecord("in_range", "day", min="2026-01-01"), "coalesce(`day` < CAST('2026-01-01' AS date), FALSE)"),
+        (AssertionRecord("in_range", "status", min=1, max=5.5), "coalesce(`status` IS NOT NULL AND try_cast(`status` AS DOUBLE) IS NULL OR try_cast(`status` AS DOUBLE) < 1 OR try_cast(`status` AS DOUBLE) > 5.5, FALSE)"),
+        (AssertionRecord("in_range", "status", min="a", max="f"), "coalesce(`status` < 'a' OR `status` > 'f', FALSE)"),
         (AssertionRecord("regex_match", "status", pattern=r"^\w+'$"), r"`status` IS NOT NULL AND NOT (CAST(`status` AS STRING) RLIKE '^\\w+\'$')"),
         (AssertionRecord("not_in_future", "at"), "coalesce(`at` > current_timestamp(), FALSE)"),
         (AssertionRecord("not_in_future", "day"), "coalesce(`day` > current_date(), FALSE)"),
@@ -119,6 +121,11 @@ def test_questions_of_one_table_are_one_scan():
         " CAST(CASE WHEN count(*) >= 1 THEN 0 ELSE 1 END AS BIGINT) AS failing1,"
         " CAST(count(*) AS STRING) AS observed1 FROM `v`"
     ) == scan_of(both)
+
+
+def test_the_greatest_text_is_not_compared_with_a_number():
+    with pytest.raises(Unanswerable, match="`status` is a text, and so is its maximum"):
+        question("aggregate", column="status", op="max", cmp="<=", value=5)
 
 
 @pytest.mark.parametrize("kind", ["in_range", "row_count_range"])

@@ -512,6 +512,13 @@ def test_a_source_that_is_known_by_its_files_only_is_always_read(tmp_path, monke
     assert "`raw.orders` is known by its list of files only" == reasons(report)["stg_orders"]
 
 
+def test_a_first_build_says_so_whatever_its_inputs_are_known_by(tmp_path, monkeypatch):
+    monkeypatch.setattr("rocky.run.engine.sources.HASHED_UP_TO_BYTES", 1)
+    shop = Shop(tmp_path)
+
+    assert "first build" == reasons(shop.run())["stg_orders"]
+
+
 INCREMENTAL = '[strategy]\ntype = "incremental"\ntimestamp_column = "id"\n'
 DELETE_INSERT = '[strategy]\ntype = "delete_insert"\npartition_by = ["country"]\n'
 
@@ -579,6 +586,7 @@ def test_a_python_model_that_nobody_vouched_for_is_always_built(tmp_path):
 
 
 @pytest.mark.parametrize("line", ["import _shared\n", "from lib.rates import rate\n"])
+@pytest.mark.slow
 def test_a_python_model_is_built_when_a_module_of_the_project_changes_however_far_away(
     tmp_path, line
 ):
@@ -600,6 +608,7 @@ def test_a_python_model_is_built_when_a_module_of_the_project_changes_however_fa
     assert ["code"] == built(shop.run("code"))
 
 
+@pytest.mark.slow
 def test_a_python_model_is_built_when_a_package_has_another_version(tmp_path, monkeypatch):
     files = {"models/code.py": "import measures\n" + PYTHON, "models/code.toml": DECLARED}
     monkeypatch.syspath_prepend(str(tmp_path / "site-packages"))
@@ -655,6 +664,7 @@ def test_a_python_model_whose_code_is_not_all_known_is_always_built_and_says_why
     assert ["heuristic"] == [each.execution.input_proof_class for each in report.outcomes]
 
 
+@pytest.mark.slow
 def test_a_python_model_that_imports_what_this_process_had_before_is_always_built(
     tmp_path, monkeypatch
 ):

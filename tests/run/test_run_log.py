@@ -76,3 +76,20 @@ def test_what_a_spark_that_would_not_start_printed_is_kept_and_named(tmp_path):
 
     assert f"Spark would not start: no\n  = log: {LOGS_FOLDER}/run-1.log" == str(raised.value)
     assert "all of it" in read_log(tmp_path, "run-1")
+
+
+def test_what_spark_printed_of_an_exception_is_not_kept_where_columns_are_classified(tmp_path):
+    log = RunLog(tmp_path, "run-1")
+    log.add_output("WARN a slow disk", "raw.people.email")
+    log.add_output(
+        "ERROR Executor: [CAST_INVALID_INPUT] 'ada@secret.example' SQLSTATE: 22018",
+        "raw.people.email",
+    )
+    log.add_output("java.lang.RuntimeException: a value that may be told")
+
+    text = (tmp_path / log.path).read_text()
+
+    assert "a slow disk" in text
+    assert "it may hold values of `raw.people.email`, classified" in text
+    assert "ada@" not in text
+    assert "a value that may be told" in text

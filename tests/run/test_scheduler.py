@@ -151,6 +151,7 @@ def test_an_exception_that_escapes_a_job_cancels_the_others_and_goes_on():
     assert [("e", "cancel")] == seen.said
 
 
+@pytest.mark.slow
 def test_ten_thousand_jobs_in_a_row_are_no_trouble():
     jobs = [Job(str(number), (str(number - 1),)) for number in range(10_000)]
 

@@ -105,7 +105,8 @@ def test_a_row_without_a_time_fails_the_model_with_its_key_and_column(tmp_path):
 
     assert {"people": "failed"} == statuses(report)
     assert (
-        "model `people` gives a row without a time: `seen` is null where id = 2; give it one, or"
+        "models/people.toml:4:14: model `people` gives a row without a time: `seen` is null where"
+        " id = 2; give it one, or"
         ' have such rows dated by the run with `null_updated_at = "run_time"`'
     ) == report.outcomes[0].execution.error
 

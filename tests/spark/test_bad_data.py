@@ -61,6 +61,21 @@ def test_a_null_where_none_may_be_is_refused_and_named(people, spark):
     assert not list(table_folder(people, "stg_people").glob("_staging/*"))
 
 
+@pytest.mark.parametrize(
+    ("sql", "place"),
+    [
+        ("SELECT\n  p.*, 1 AS one\nFROM raw.people AS p\n", "models/star.sql:2:3: "),
+        ("WITH p AS (SELECT * FROM raw.people)\nSELECT * FROM p\n", "models/star.sql: "),
+        ("SELECT * FROM raw.people UNION ALL SELECT * FROM raw.people\n", "models/star.sql: "),
+    ],
+)
+def test_a_null_that_comes_through_the_only_star_is_told_at_it(people, spark, sql, place):
+    (people / "models/star.sql").write_text(sql)
+    write_rows(people / "data/people.parquet", SCHEMA, [{"id": None, "age": 1}])
+
+    assert errors_of(build(people, spark))["star"].startswith(f"{place}`id` of ")
+
+
 def test_an_overflow_under_ansi_fails_the_model_with_its_condition(people, spark):
     write_rows(people / "data/people.parquet", SCHEMA, [{"id": 9, "age": 2_000_000}])
 

@@ -184,7 +184,7 @@ SELECT * FROM VALUES (1L, 'a', 1.5, DATE'2026-01-01'), (2L, 'it\\'s', -1.0, curr
 """
 
 
-def shop_with(spark, root, kinds):
+def shop_with(spark, root, kinds, customer="customer"):
     """A shop whose model `m` has these assertions and the rows of BUILT."""
     sidecar = "".join(
         "[[tests]]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in each.items())
@@ -196,7 +196,7 @@ def shop_with(spark, root, kinds):
         "seeds/codes.csv": "code\na\n",
     }
     shop = Shop(spark, root, files)
-    columns = "id, customer, CAST(amount AS DECIMAL(12,2)) AS amount, day"
+    columns = f"id, {customer} AS customer, CAST(amount AS DECIMAL(12,2)) AS amount, day"
     shop.build("m", f"SELECT {columns} FROM ({BUILT})")
     return shop
 
@@ -226,6 +226,22 @@ def test_assertions_of_every_kind_are_answered_by_spark(spark, tmp_path):
     ]
     assert ["3", "0.50"] == [each.observed for each in report.assertions if each.observed]
     assert 10 == report.failed
+
+
+def test_numbers_in_a_text_lie_in_a_range_of_numbers(spark, tmp_path):
+    # As texts, 100 would lie between 1 and 5.
+    kinds = [
+        {"type": "in_range", "column": "customer", "min": 1, "max": 5},
+        {"type": "in_range", "column": "customer", "min": "1", "max": "5"},
+        {"type": "aggregate", "column": "customer", "op": "max", "cmp": "<=", "value": 5},
+    ]
+    values = "explode(array('3', '100', 'x', NULL))"
+    shop = shop_with(spark, tmp_path, kinds, values)
+    ranged, as_texts, greatest = shop.test(unit=False).assertions
+
+    # The rows of 100 and of x, three of each; as texts only x lies beyond.
+    assert (6, 3) == (ranged.failing_rows, as_texts.failing_rows)
+    assert "is a text" in greatest.error
 
 
 def test_a_question_that_stops_spark_fails_and_hides_no_other(spark, tmp_path):

@@ -28,7 +28,7 @@ path = "data"
 columns = [
   { name = "id", type = "bigint", nullable = false },
   { name = "at", type = "timestamp" },
-  { name = "note", type = "string" },
+  { name = "note", type = "string", classification = "internal" },
   { name = "price", type = "decimal(10,2)" },
 ]
 """
@@ -43,7 +43,7 @@ EVENTS = pa.schema(
 WITH = "---toml\n[strategy]\n{}\n---\n{}\n"
 ALL = "SELECT id, at, note, price FROM raw.events"
 APPENDED = WITH.format('type = "incremental"\ntimestamp_column = "at"', ALL)
-MERGED = WITH.format(
+MERGED = WITH.replace("---toml", '---toml\nowner = "crm"').format(
     'type = "merge"\nunique_key = ["id"]', "SELECT id, note, price FROM raw.events"
 )
 WIDER = MERGED.replace("id, note, price FROM", "id, note, price, at FROM")
@@ -87,7 +87,7 @@ from rocky.spark.session import connect_spark
 
 conf = {"spark.driver.memory": "1g", "spark.databricks.delta.snapshotPartitions": "1", **json.loads(sys.argv[2])}
 connection = connect_spark(Adapter(master="local[2]", conf=conf), Path(sys.argv[1]))
-session, read = connection.session, {}
+session, read, noted = connection.session, {}, {}
 
 def rows(frame):
     return sorted(row[0] for row in frame.selectExpr("to_json(struct(*), map('ignoreNullFields', 'false'))").collect())
@@ -96,12 +96,15 @@ for name in json.loads(sys.argv[3]):
     path = f"{sys.argv[1]}/warehouse/spark_catalog/default/{name}"
     delta = session.read.format("delta")
     read[name] = [rows(delta.load(path)), rows(delta.option("versionAsOf", 0).load(path))]
+    noted[name] = {each.name: each.metadata for each in session.read.format("delta").load(path).schema if each.metadata}
+    said = session.sql(f"SHOW TBLPROPERTIES delta.`{path}`").collect()
+    noted[name][""] = {row[0]: row[1] for row in said if row[0] in ("rocky.owner", "rocky.classification")}
 report = rocky.open(sys.argv[1], spark=session).run().run.result
 errors = {each.step.name: each.execution.error for each in report.outcomes if each.execution.error}
 listed = {name: session.table(f"spark_catalog.default.{name}").count() for name in json.loads(sys.argv[3])}
 listed["over"] = session.table("spark_catalog.default.over").count()
 connection.close()
-print(json.dumps([read, errors, listed]))
+print(json.dumps([read, errors, listed, noted]))
 """
 DELTA_CONF = {
     "spark.jars.packages": DELTA,
@@ -130,10 +133,12 @@ def test_deltas_own_connector_reads_every_kind_of_table_and_tables_are_registere
     (root / "models/over.toml").write_text('[strategy]\ntype = "view"\n')
 
     answer = run_script(READ, str(root), json.dumps(DELTA_CONF), json.dumps(list(MODELS))).answer
-    read, errors, listed = answer
+    read, errors, listed, noted = answer
 
     assert {} == errors
     assert listed["merged"] == listed["over"]
+    tag = {"rocky.classification": "internal"}
+    assert {"note": tag, "": tag | {"rocky.owner": "crm"}} == noted["merged"]
     for name in MODELS:
         folder = str(table_folder(root, name))
         for found, version in zip(read[name], (None, 0), strict=True):
@@ -155,8 +160,8 @@ def test_without_the_connector_nothing_is_built_that_was_to_be_registered(spark,
 
 
 def test_without_hadoops_client_for_s3_it_is_said_what_to_add(spark, tmp_path, monkeypatch):
-    # There is no such bucket to look for an unfinished promotion in.
-    monkeypatch.setattr("rocky.run.prepare.claims.has_journal", lambda _: False)
+    # There is no such bucket to look for unfinished promotions and erasures in.
+    monkeypatch.setattr("rocky.run.prepare.claims.has_journal", lambda *_: False)
     config = CONFIG.replace('"warehouse"', '"s3://bucket/tables"')
     root = write_files(tmp_path, {"rocky.toml": config, "models/one.sql": "SELECT 1 AS n\n"})
 

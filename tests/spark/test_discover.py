@@ -149,3 +149,12 @@ def test_a_run_reads_what_is_there_and_not_what_was_kept(shop, tmp_path, spark):
 
     assert {"id": "int", "twice": "double"} == kept
     assert [(1, 4), (2, 8)] == sorted(map(tuple, shop.table("orders").collect()))
+
+
+def test_a_table_that_the_catalogue_lacks_says_where_a_metastore_is_named(shop, tmp_path):
+    with (tmp_path / "sources/raw.toml").open("a") as sources:
+        sources.write('\n[[source]]\nname = "raw.gone"\nformat = "table"\n')
+    (gone,) = [each for each in shop.discover("raw.gone").sources if each.name == "raw.gone"]
+
+    assert "TABLE_OR_VIEW_NOT_FOUND" in gone.error
+    assert "Where a metastore has it, name that in `[adapter.conf]`" in gone.error

@@ -740,3 +740,146 @@ def test_functions_of_every_kind_are_made_through_spark_connect(
         assert ("1", "8.40", "8.33", "3", "ann-lee", "2", "1", "2") == row
     finally:
         server.kill()
+
+
+def test_emitted_sql_runs_in_a_session_that_knows_nothing_of_the_project(tmp_path, spark):
+    write_files(
+        tmp_path,
+        {
+            "rocky.toml": '[pipeline.p]\nmodels = "models/**"\n',
+            "functions/b.sql": "CREATE FUNCTION b(x INT) RETURN a(a(x)) -- a comment at the end",
+            "functions/a.sql": "CREATE FUNCTION a(x INT DEFAULT 3) RETURNS INT RETURN x * 2",
+            "functions/c.sql": (
+                "CREATE FUNCTION c(n INT) RETURNS TABLE (i INT) RETURN SELECT explode(sequence(1, n))"
+            ),
+            "models/m.sql": "SELECT i, b(i) AS four, a() AS six FROM c(2)\n",
+        },
+    )
+    report = rocky.open(tmp_path).emit_sql("m", out=tmp_path / "sql")
+    *made, query = (tmp_path / "sql/m.sql").read_text().split("\n;\n")
+    bare = spark.newSession()
+    for each in made:
+        bare.sql(each)
+
+    assert ["a", "b", "c"] == [each.name for each in report.models[0].functions]
+    assert [(1, 4, 6), (2, 8, 6)] == [tuple(row) for row in bare.sql(query).collect()]
+
+
+def declared(kind, gives, code):
+    return {
+        "functions/given.py": code,
+        "functions/given.toml": (
+            f'[[function]]\nname = "given"\nkind = "{kind}"\nmodule = "functions.given"\n'
+            'attribute = "given"\nparameters = [{ name = "x", type = "int" }]\n'
+            f"{gives}\n"
+        ),
+    }
+
+
+@pytest.mark.parametrize(
+    ("gives", "result", "python"),
+    [
+        ("int", "'a'", "str"),
+        ("double", "x", "int"),
+        ("int", "2 ** 40", "int"),
+        ("decimal(10,2)", "1.5", "float"),
+        ("array<double>", "[1.0, x]", "list"),
+    ],
+)
+def test_a_result_that_spark_would_make_null_fails_the_model(
+    tmp_path, spark, gives, result, python
+):
+    # Without a check every row of these would be null, or another number.
+    code = f"def given(x):\n    return {result}\n"
+    files = declared("python", f'returns = "{gives}"', code)
+    write_files(tmp_path, {**files, "models/m.sql": "SELECT given(1) AS r\n"})
+    (said,) = errors_of(build(tmp_path, spark)).values()
+
+    assert f"`given` is declared to give `{gives}`, and gave a Python `{python}`" in said
+
+
+def test_a_row_that_spark_would_make_null_fails_the_model(tmp_path, spark):
+    code = "class given:\n    def eval(self, x: int):\n        yield 'a', x\n"
+    files = declared("python", "columns = [{ name = 'a', type = 'int' }]", code)
+    wrong = {**files, "models/m.sql": "SELECT a FROM given(3)\n"}
+    write_files(tmp_path, wrong)
+    (said,) = errors_of(build(tmp_path, spark)).values()
+
+    assert "`given` is declared to give `struct<a:int>`, and gave a Python `tuple`" in said
+
+
+def test_a_module_that_ends_the_process_fails_the_model_alone(tmp_path, spark):
+    code = "import sys\n\nsys.exit(3)\n\n\ndef given(x):\n    return 1\n"
+    files = declared("python", 'returns = "int"', code)
+    write_files(tmp_path, {**files, "models/m.sql": "SELECT given(1) AS r\n"})
+    (said,) = errors_of(build(tmp_path, spark)).values()
+
+    assert "`functions/given.py` line 3 raised SystemExit: 3" in said
+
+
+COLUMNS_PY = """\
+from decimal import Decimal
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+
+def same_number(value: pd.Series) -> pd.Series:
+    return value
+
+
+def furthest(value: pd.Series) -> float:
+    return float(value.max())
+
+
+def pair(value: pd.Series) -> pd.Series:
+    return value.map(lambda each: [each, 1.5])
+
+
+def is_odd(value: pd.Series) -> pd.Series:
+    return value
+
+
+def raised(value: pa.Array) -> pa.Array:
+    return pc.multiply(value, pa.scalar(Decimal("1.005")))
+"""
+CHANGED = [
+    ("same_number", "pandas", "bigint", "bigint", "a `value` with nulls and numbers above 2^53"),
+    ("furthest", "pandas", "bigint", "double", "a `value` with nulls and numbers above 2^53"),
+    ("pair", "pandas", "int", "array<int>", "`array<int>`, and gave a fraction inside of one"),
+    ("is_odd", "pandas", "int", "boolean", "`boolean`, and gave a pandas column of `float64`"),
+    (
+        "raised",
+        "arrow",
+        "decimal(10,2)",
+        "decimal(10,2)",
+        "`decimal(10,2)`, and gave an Arrow array of `decimal128(15, 5)` that does not fit",
+    ),
+]
+
+
+def test_a_column_whose_values_would_change_fails_the_model_and_names_the_function(tmp_path, spark):
+    declared = "".join(
+        f'[[function]]\nname = "{name}"\nkind = "{kind}"\nmodule = "functions.columns"\n'
+        f'attribute = "{name}"\nparameters = [ {{ name = "value", type = "{taken}" }} ]\n'
+        f'returns = "{given}"\ndeterministic = true\n'
+        + ("aggregate = true\n" if name == "furthest" else "")
+        for name, kind, taken, given, _ in CHANGED
+    )
+    given = "VALUES (3, 9007199254740993L, 2.55), (NULL, NULL, NULL) AS t(i, b, d)"
+    columns = {"int": "i", "bigint": "b", "decimal(10,2)": "CAST(d AS DECIMAL(10,2))"}
+    models = {
+        f"models/m_{name}.sql": f"SELECT {name}({columns[taken]}) AS made FROM {given}"
+        for name, _, taken, _, _ in CHANGED
+    }
+    models["models/fine.sql"] = (
+        "SELECT same_number(id) AS n, is_odd(CAST(id % 2 AS INT)) AS odd FROM range(3)"
+    )
+    functions = {"functions/columns.toml": declared, "functions/columns.py": COLUMNS_PY}
+    errors = errors_of(build(write_files(tmp_path, functions | models), spark))
+
+    assert {f"m_{name}" for name, *_ in CHANGED} == set(errors)
+    for name, *_, said in CHANGED:
+        assert f"function `{name}`" in errors[f"m_{name}"]
+        assert said in errors[f"m_{name}"]

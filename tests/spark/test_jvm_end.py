@@ -71,6 +71,7 @@ def test_a_call_is_waited_for_only_so_long_and_its_error_is_raised_here():
         ("sleep 0.3; exit 1", FailureKind.CONNECTION_LOST, "Spark's process ended with exit code 1"),
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_a_lost_connection_says_how_the_process_ended(tmp_path, script, kind, message):
     process = subprocess.Popen(["/bin/sh", "-c", script])
     jvm = Jvm(process, None, tmp_path, False, "1g", count_oom_kills())

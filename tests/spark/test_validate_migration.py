@@ -106,6 +106,12 @@ def test_a_table_that_is_not_there_is_not_compared(moved, tmp_path):
     assert not report.agrees
     by_name = workspace.validate_migration(root, "fees")
     assert {"fees": "not_compared"} == outcomes(by_name)
+    (fees,) = by_name.models
+    assert (
+        "Spark's catalogue has no `gym.fees`: dbt has not built it (`dbt run --select fees`), or"
+        " this Spark has another metastore than dbt's: name that in `[adapter.conf]`, or the folder"
+        " of dbt's tables with `--tables`"
+    ) == fees.reason
 
 
 def test_tables_are_found_by_their_names_in_the_catalogue(moved, spark):

@@ -71,8 +71,11 @@ def files_of(kind: str, settings: str) -> dict[str, str]:
 
 
 def put_rows(root: Path, last: int) -> None:
-    """All sources hold so many rows, the later ones a second later each."""
-    rows = [{"id": each, "seen": TODAY + timedelta(seconds=each)} for each in range(1, last + 1)]
+    """All sources hold so many rows, of today and tomorrow: midnight may pass while a test runs."""
+    rows = [
+        {"id": each, "seen": TODAY + timedelta(days=each % 2, seconds=each)}
+        for each in range(1, last + 1)
+    ]
     lines = "".join(f"{row['id']},{row['seen']:%Y-%m-%dT%H:%M:%S}\n" for row in rows)
     write(root, {"data/orders.csv": "id,seen\n" + lines})
     write(root, {f"in/orders-{last}.csv": "id,seen\n" + lines})

@@ -336,6 +336,7 @@ LITERALS = {
 
 @given(data=st.data())
 @settings(max_examples=60)
+@pytest.mark.slow
 def test_readers_that_skip_by_statistics_lose_no_rows(data, tmp_path_factory):
     datatype = data.draw(
         st.sampled_from([INT, DATE, TIMESTAMP, TIMESTAMP_NTZ, STRING, *list(VALUES)[6:7]])

@@ -329,6 +329,37 @@ def described(version, files, table, **columns):
     )
 
 
+def test_owner_and_tags_are_properties_in_iceberg(table):
+    files = placed(table, FIELDS, rows_of([1, 2]))
+    publish(table, 0, files)
+    fields = json.loads(format_schema(FIELDS))
+    fields["fields"][0]["metadata"] = {"rocky.classification": "pii, gdpr"}
+    fields["fields"][1]["metadata"] = {"rocky.classification.street": "pii"}
+    tagged = snapshot_of(1, FIELDS, files)
+    tagged = replace(
+        tagged,
+        metadata={"schemaString": json.dumps(fields)},
+        configuration={"rocky.owner": "crm", "rocky.classification": "pii, gdpr"},
+    )
+    found = []
+    for each in (tagged, described(2, files, None)):
+        opened = read_iceberg(publish_iceberg(table, each))
+        said = {key: text for key, text in opened.properties.items() if "rocky." in key}
+        found.append(said)
+        assert 2 == opened.scan().to_arrow().num_rows
+
+    first, second = (each["name"].lower() for each in fields["fields"][:2])
+    assert [
+        {
+            "rocky.owner": "crm",
+            "rocky.classification": "pii, gdpr",
+            f"rocky.classification.{first}": "pii, gdpr",
+            f"rocky.classification.{second}.street": "pii",
+        },
+        {},
+    ] == found
+
+
 def test_what_is_said_of_a_table_and_its_columns_is_said_in_iceberg(table):
     files = placed(table, FIELDS, rows_of([1, 2]))
     publish(table, 0, files)

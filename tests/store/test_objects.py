@@ -103,6 +103,7 @@ def test_a_listing_can_start_after_a_path(tmp_path):
     assert ["log/b", "log/c"] == sorted(i.path for i in objects.list("log", after="log/a"))
 
 
+@pytest.mark.slow
 def test_a_refused_connection_is_told_and_no_secret_with_it():
     options = {
         "AWS_ENDPOINT_URL": "http://127.0.0.1:1",

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 from blake3 import blake3
 from msgspec.msgpack import Decoder
 
+from rocky.analysis.column_masks import NO_MASK_PLAN, MaskPlan
 from rocky.diagnostics import Code, Diagnostic, Label, Severity
 from rocky.diagnostics.diagnostic import SourceText, Span
 from rocky.language.datatypes.text import decode_type
@@ -68,12 +69,25 @@ class Schema(NamedTuple):
     known: bool
 
 
+class Share(NamedTuple):
+    """A column that has a part only of what an origin is, or with less of its tags.
+
+    `ways` are the paths of fields inside the origin, "" for all of it, each with what is left of a
+    tag (`rocky.language.functions.tag_rules`).
+    """
+
+    column: int
+    origin: int
+    ways: list[tuple[str, int]]
+
+
 class Body(NamedTuple):
     """What only few ask for.
 
     `details` has for each column whether it was named, where (-1 when nowhere) and its sources,
     which index `origins` (table, column) as `index << 3 | kind`; so do `influences`, with a role.
-    `functions` are the declared ones that are called, with their digests.
+    `functions` are the declared ones that are called, with their digests; `shares` are of columns
+    and origins, and none for what has all of an origin with its tags.
     """
 
     details: list[tuple[bool, int, int, tuple[int, ...]]]
@@ -82,6 +96,7 @@ class Body(NamedTuple):
     unknowns: list[tuple[str, int]]
     normal: bytes
     functions: list[tuple[str, bytes]] = []  # noqa: RUF012 - never changed, and told to msgspec
+    shares: list[Share] = []  # noqa: RUF012 - as above
 
 
 _SCHEMA: Final = Decoder(Schema)
@@ -114,7 +129,7 @@ def fields_of(record: Record) -> tuple[tuple[StructField, ...], bool]:
 def unpack_model(name: str, record: Record) -> ModelIr:
     """The IR of a model from its record."""
     columns, known = unpack_schema(record)
-    details, origins, influences, unknowns, normal, functions = unpack_body(record)
+    details, origins, influences, unknowns, normal, functions, _ = unpack_body(record)
     return ModelIr(
         name,
         tuple(
@@ -269,13 +284,36 @@ class Statistics:
     unknown_reasons: tuple[tuple[str, int], ...] = ()
 
 
+REPORTED_ERROR: Final = "an error reported above"
+"""Why columns are unknown where nothing else is known: the finding says it."""
+
+
+def complete_reasons(
+    unknown: int, reasons: Mapping[str, int], *, has_untyped: bool
+) -> tuple[tuple[str, int], ...]:
+    """Why columns are unknown, most first, so that the counts add up to all of them.
+
+    Nothing is said of a column whose table has none that are known, or that is made of another
+    unknown one.
+    """
+    rest = unknown - sum(reasons.values())
+    every = dict(reasons)
+    if rest > 0:
+        if has_untyped:
+            every["tables of unknown columns"] = rest
+        else:
+            every["what is made of these" if reasons else REPORTED_ERROR] = rest
+    return tuple(sorted(every.items(), key=lambda item: (-item[1], item[0])))
+
+
 @dataclass(frozen=True, slots=True)
 class Compilation:
     """A compiled project.
 
     `order` lists models so that each comes after what it reads; models in a cycle come last.
     `upstream` and `downstream` hold model, source and seed names as the project declares them.
-    `diagnostics` are final: suppressed ones are gone, levels are set.
+    `diagnostics` are final: suppressed ones are gone, levels are set. `masks` are those of the
+    environment that the project is in.
     """
 
     project: Project
@@ -285,6 +323,7 @@ class Compilation:
     downstream: Mapping[str, tuple[str, ...]]
     diagnostics: tuple[Diagnostic, ...]
     statistics: Statistics
+    masks: MaskPlan = NO_MASK_PLAN
 
     def __repr__(self) -> str:
         errors = sum(each.severity is Severity.ERROR for each in self.diagnostics)

@@ -29,6 +29,7 @@ def open(  # noqa: A001 - as it is called: `rocky.open`
     state_path: str | Path | None = None,
     variables: Mapping[str, str] | None = None,
     env: Mapping[str, str] | None = None,
+    mask_env: str | None = None,
     spark: Any = None,
     listener: "Listener | None" = None,
     progress: bool = True,
@@ -39,6 +40,7 @@ def open(  # noqa: A001 - as it is called: `rocky.open`
     Without a path it is the project of the working folder, or of the nearest above it. `branch`
     chooses the tables and the state of a branch. `variables` are the values of
     `@var(name)` in SQL, `env` those of `${VAR}` and of credentials; by default the process's.
+    `mask_env` is the environment whose `[mask.ENV]` holds.
     `spark` is a session of yours, classic or Connect: it is used, and left as it was. `listener`
     hears the progress of runs; without one a notebook shows it, unless `progress` is False.
     `warn` hears a sentence about what went wrong beside the work.
@@ -49,6 +51,7 @@ def open(  # noqa: A001 - as it is called: `rocky.open`
         ("state_path", state_path, str | Path | None),
         ("variables", variables, Mapping[str, str] | None),
         ("env", env, Mapping[str, str] | None),
+        ("mask_env", mask_env, str | None),
         ("progress", progress, bool),
     ):
         refuse_unfit(name, value, kind)
@@ -70,6 +73,7 @@ def open(  # noqa: A001 - as it is called: `rocky.open`
         branch,
         environment=os.environ if env is None else env,
         spark=spark,
+        mask_env=mask_env,
     )
     if listener is None and not progress:
         from rocky.run.outcomes import SilentListener  # noqa: PLC0415 - `import rocky` stays cheap

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from rocky.operations.catalog import CatalogReport
     from rocky.operations.ci import CiReport
     from rocky.operations.compile import CompileReport
+    from rocky.operations.compliance import ComplianceReport
+    from rocky.operations.compliance import FailOn as FailOnException
     from rocky.operations.dag import DagReport
     from rocky.operations.diff import DiffReport, FailOn, ReachReport
     from rocky.operations.docs import DocsReport
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from rocky.operations.list import Kind
     from rocky.operations.list_report import Listed
     from rocky.operations.publish import PublishReport
+    from rocky.operations.tag_lineage import TagLineage
     from rocky.operations.validate import ValidateReport
     from rocky.operations.validate_migration import ValidateMigrationReport
     from rocky.operations.watch import WatchReport
@@ -122,6 +125,21 @@ class Analysis(Records):
 
         return ci(self, CiRequest(paths_of(consumers), jobs, cache))
 
+    def compliance(
+        self,
+        *,
+        exceptions_only: bool = False,
+        fail_on: "FailOnException | None" = None,
+        declassified: bool = False,
+    ) -> "ComplianceReport":
+        """How each classified column is masked, in each environment or in that of `mask_env`.
+
+        With `declassified` what was declassified, and since when that is on record.
+        """
+        from rocky.operations.compliance import ComplianceRequest, compliance
+
+        return compliance(self, ComplianceRequest(exceptions_only, fail_on, declassified))
+
     def list(self, kind: "Kind | None" = None, *, select: Names = ()) -> "Listed":
         """The project's models, sources and seeds, as selected; or pipelines, functions, macros.
 
@@ -150,11 +168,15 @@ class Analysis(Records):
         *,
         upstream: bool = False,
         downstream: bool = False,
-    ) -> "ModelLineage | ColumnLineage | ProjectLineage":
-        """Where a model's or a column's values come from, and what they reach; or all models."""
+        classification: str | None = None,
+    ) -> "ModelLineage | ColumnLineage | ProjectLineage | TagLineage":
+        """Where a model's or a column's values come from, and what they reach; or all models.
+
+        With a `classification` every column that has the tag, and how it got there.
+        """
         from rocky.operations.lineage import LineageRequest, lineage
 
-        return lineage(self, LineageRequest(target, column, upstream, downstream))
+        return lineage(self, LineageRequest(target, column, upstream, downstream, classification))
 
     def diff(
         self,

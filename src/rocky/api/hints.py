@@ -13,6 +13,7 @@ _WINDOW: Final = "window=rocky.Window(...)"
 _OTHERWISE: Final = {
     "all": "everything=",
     "as": "principal=",
+    "env": "mask_env=",
     "filter": "filters=",
     "force-rebuild": "rebuild=",
     "fresh": "rebuild=",
@@ -39,6 +40,9 @@ _CALLS: Final = {
     "ci-diff": "diff",
     "emit-sql": "emit_sql",
     "explain": "rocky.explain",
+    "governance apply": "apply_governance",
+    "governance plan": "plan_governance",
+    "governance who": "who_can_read",
     "imports update": "update_imports",
     "init": "rocky.create_project",
     "lineage-diff": "diff",
@@ -50,10 +54,10 @@ _CALLS: Final = {
     **{
         name: name
         for name in (
-            "apply", "backfill", "build", "ci", "compact", "compile", "cost", "discover", "docs",
-            "doctor", "drift", "gc", "history", "lineage", "list", "logs", "plan", "publish",
-            "replay", "retention", "run", "seal", "seed", "show", "state", "test", "trace",
-            "validate", "verify",
+            "apply", "backfill", "build", "ci", "compact", "compile", "compliance", "cost",
+            "discover", "docs", "doctor", "drift", "erase", "gc", "history", "lineage", "list",
+            "logs", "plan", "publish", "replay", "retention", "run", "seal", "seed", "show",
+            "state", "test", "trace", "validate", "verify",
         )
     },
 }  # fmt: skip

@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from rocky.operations.compact import CompactReport
     from rocky.operations.cost import CostReport
     from rocky.operations.doctor import DoctorReport
+    from rocky.operations.erase_report import EraseReport
     from rocky.operations.foreign_table import ForeignTableReport
     from rocky.operations.gc import GcReport
+    from rocky.operations.governance import GovernanceReport, WhoReport
     from rocky.operations.history import ExecutionsReport, HistoryReport, RunAccount
     from rocky.operations.logs import LogsReport
     from rocky.operations.replay import RebuildReport, RecordReport, RecordVerificationReport
@@ -124,6 +126,39 @@ class Records(operations.Workspace):
         from rocky.operations.retention import RetentionRequest, retention
 
         return retention(self, RetentionRequest(models, dry_run, adapter))
+
+    def erase(
+        self,
+        where: str | None = None,
+        *,
+        sources: Names = (),
+        apply: bool = False,
+        reason: str | None = None,
+        resume: bool = False,
+        adapter: str | None = None,
+    ) -> "EraseReport":
+        """Find a subject's rows; with `apply`, take them out of every version of all tables."""
+        from rocky.operations.erase import EraseRequest, erase
+
+        return erase(self, EraseRequest(where, names_of(sources), apply, reason, resume, adapter))
+
+    def plan_governance(self) -> "GovernanceReport":
+        """What the catalogue would be told: add, change, remove, and what others granted."""
+        from rocky.operations.governance import plan_governance
+
+        return plan_governance(self)
+
+    def apply_governance(self, plan_id: str | None = None) -> "GovernanceReport":
+        """Make the catalogue say what is declared; with `plan_id`, only by that plan."""
+        from rocky.operations.governance import ApplyRequest, apply_governance
+
+        return apply_governance(self, ApplyRequest(plan_id))
+
+    def who_can_read(self, table: str) -> "WhoReport":
+        """Who can read a table, and by what."""
+        from rocky.operations.governance import WhoRequest, who_can_read
+
+        return who_can_read(self, WhoRequest(table))
 
     def gc(self, *, dry_run: bool = False, adapter: str | None = None) -> "GcReport":
         """Remove files that no table, branch or retained run needs."""

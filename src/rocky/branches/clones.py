@@ -23,7 +23,7 @@ from rocky.ledger.record import RunId
 from rocky.ledger.run_records import RunRecord, RunStatus, TotalsRecord
 from rocky.ledger.writer import RunFindings
 from rocky.run.prepare.caller import RunOrigin
-from rocky.run.prepare.claims import write_ledger_anchor
+from rocky.run.prepare.claims import refuse_unfinished_erasure, write_ledger_anchor
 from rocky.store.clone import clone_tables
 from rocky.store.delta.change import Committed
 from rocky.store.delta.snapshot import Snapshot
@@ -93,6 +93,7 @@ def refuse_unfinished_promotion(warehouse: Warehouse) -> None:
             "a promotion was interrupted, so some tables may be moved and others not;"
             " `rocky branch recover` finishes it"
         )
+    refuse_unfinished_erasure(warehouse)
 
 
 def _run_record(warehouse: Warehouse, origin: BranchOrigin) -> RunRecord:

@@ -20,6 +20,7 @@ from rocky.project import Project
 from rocky.project.imports import ImportedTable
 from rocky.project.pipeline_tables import PipelineTable
 from rocky.project.seeds import SeedTable
+from rocky.run.materialize.mask_sql import mask_sql_of
 from rocky.run.materialize.seeds import seed_hash, seed_target
 from rocky.store.delta.snapshot import Snapshot
 
@@ -76,7 +77,9 @@ def compute_state(
             "version": STATE_VERSION,
             "code": {
                 "models": _models(compilation),
-                "seeds": {each.name: _seed(each, project) for each in project.seeds.values()},
+                "seeds": {
+                    each.name: _seed(each, key, compilation) for key, each in project.seeds.items()
+                },
                 "sources": _sources(project),
                 "imports": {
                     name: each.snapshot.hash
@@ -149,9 +152,10 @@ def _models(compilation: Compilation) -> dict[str, Any]:
     return documents
 
 
-def _seed(seed: SeedTable, project: Project) -> dict[str, str]:
+def _seed(seed: SeedTable, key: str, compilation: Compilation) -> dict[str, str]:
+    project = compilation.project
     return {
-        "seed_hash": seed_hash(seed),
+        "seed_hash": seed_hash(seed, mask_sql_of(compilation, key)),
         "target": seed_target(seed, project.config).full_name,
     }
 

@@ -38,7 +38,7 @@ COMMANDS: Final = {
     "validate": "Check the project's files, without looking into SQL.",
     "compile": "Check every model, column, type and contract.",
     "watch": "Compile, or build, each time a file of the project is saved.",
-    "list": "List models, sources and seeds, with what is said of them.",
+    "list": "List models, sources and seeds, or pipelines, functions and macros.",
     "catalog": "Show every table with its columns, types, descriptions, owner and tests.",
     "dag": "Show the graph of the project, layer by layer.",
     "explain": "Explain a diagnostic code.",
@@ -57,6 +57,7 @@ COMMANDS: Final = {
     "docs": "Write a static site of the project: models, columns, lineage, tests and runs.",
     "publish": "Write the interface of the project's tables for others to build on.",
     "imports": "Fetch and accept what other projects publish.",
+    "compliance": "Show how each classified column is masked, in each environment.",
     "ci": "Compile in CI: exit 1 on errors, 4 on warnings only.",
     "ci-diff": "Show what changed since BASE, and what breaks.",
     "show": "Show rows of a model's table, or of a query.",
@@ -70,10 +71,13 @@ COMMANDS: Final = {
     "state": "Show the state that is kept between runs.",
     "doctor": "Check that settings, state, warehouses and Spark are in order.",
     "hooks": "List what is called when something happens in a run, or try it.",
+    "governance": "Compare declared grants with a catalogue, make them hold, or ask who can read a"
+    " table.",
     "branch": "Make, compare, approve, promote and revert branches of the tables.",
     "backfill": "Compute the time intervals of a model again, and those of its readers.",
     "compact": "Rewrite the small files of appended tables into larger ones, with the same rows.",
     "retention": "Delete rows that are older than their models' `retention`.",
+    "erase": "Take a person's rows out of every version of every table.",
     "gc": "Remove files that no table, branch or retained run needs.",
 }
 """Name -> one-line help, in the order of `--help`."""
@@ -141,6 +145,8 @@ def load_command(name: str) -> click.Command:
             from rocky.cli.commands.interfaces import publish_command as found
         case "imports":
             from rocky.cli.commands.interfaces import imports_command as found
+        case "compliance":
+            from rocky.cli.commands.compliance import command as found
         case "ci":
             from rocky.cli.commands.compile import ci_command as found
         case "ci-diff":
@@ -167,10 +173,14 @@ def load_command(name: str) -> click.Command:
             from rocky.cli.commands.doctor import command as found
         case "hooks":
             from rocky.cli.commands.hooks import command as found
+        case "governance":
+            from rocky.cli.commands.governance import command as found
         case "backfill":
             from rocky.cli.commands.backfill import command as found
         case "compact":
             from rocky.cli.commands.compact import command as found
+        case "erase":
+            from rocky.cli.commands.erase import command as found
         case "retention":
             from rocky.cli.commands.retention import command as found
         case "branch":

@@ -3,6 +3,7 @@
 Only for messages: none of these words is accepted, so that each thing keeps one name.
 """
 
+import re
 from typing import Final
 
 import click
@@ -16,6 +17,7 @@ COMMANDS: Final = {
     "snapshot": "run",
 }
 SELECTING: Final = frozenset({"--select", "-s", "--models", "-m"})
+_EXTRA: Final = re.compile(r"unexpected extra argument \((?P<name>[\w.]+)\)")
 SELECTOR: Final = "SELECTOR"
 """What the arguments that select are called in every usage line."""
 
@@ -30,8 +32,15 @@ def describe_mistake(mistake: click.UsageError) -> str:
     """A wrong command line in a sentence; where it selects as dbt does, how it is done here."""
     message = mistake.format_message()
     context = mistake.ctx
-    if not isinstance(mistake, click.NoSuchOption) or context is None:
+    if context is None:
         return message
+    if not isinstance(mistake, click.NoSuchOption):
+        extra = _EXTRA.search(message)
+        named = any("--model" in each.opts for each in context.command.params)
+        if extra is None or not named:
+            return message
+        how = f"{context.command_path} --model {extra['name']}"
+        return f"{message.rstrip('.')}; a model is named so: `{how}`"
     if mistake.option_name == "--watch":
         # As other tools have it; the nearest name would lead astray.
         return "No such option '--watch'; it is `rocky watch --run`"

@@ -50,6 +50,7 @@ class Settings:
     variables: Mapping[str, str] = field(default_factory=dict)
     branch: str | None = None
     found: "Workspace | None" = None
+    mask_env: str | None = None
 
     @property
     def json(self) -> bool:
@@ -74,6 +75,7 @@ class Settings:
             synced=self._hear_transfer if self._hears_transfers else None,
             warn=lambda sentence: write_note(f"warning: {sentence}"),
             note=lambda sentence: write_note(f"note: {sentence}"),
+            mask_env=self.mask_env,
         )
 
     @property
@@ -150,6 +152,15 @@ def variable_option() -> click.Option:
     )
 
 
+def environment_option() -> click.Option:
+    """A fresh `--env`, for every command that reads a project's models."""
+    return click.Option(
+        ["--env", "mask_env"],
+        metavar="ENV",
+        help="The environment whose masks hold: `[mask.ENV]` over `[mask]`.",
+    )
+
+
 def branch_option() -> click.Option:
     """A fresh `--branch`, for every command that works on tables or on what was run."""
     return click.Option(
@@ -174,7 +185,7 @@ class RockyCommand(click.Command):
         super().__init__(*args, **kwargs)
         self.examples = examples
         if self.uses_project and self.takes_variables:
-            self.params.append(variable_option())
+            self.params += [variable_option(), environment_option()]
         if self.takes_branch:
             self.params.append(branch_option())
         self.params.extend(global_options())
@@ -192,6 +203,7 @@ class RockyCommand(click.Command):
         """Run the command; a RockyError becomes one line and an exit code."""
         own = {name: ctx.params.pop(name, None) for name in _NAMES}
         variables = ctx.params.pop("variables", {})
+        mask_env = ctx.params.pop("mask_env", None)
         branch = ctx.params.pop("branch", None) if self.takes_branch else None
         # Those of a group that this command belongs to, which has resolved the root's already.
         outer = ctx.meta.get(_GIVEN) or (ctx.parent.params if ctx.parent is not None else {})
@@ -204,7 +216,7 @@ class RockyCommand(click.Command):
         # Of a group that was given one, its commands have it too.
         branch = branch or ctx.meta.get(_BRANCH)
         ctx.meta[_BRANCH] = branch
-        ctx.obj = replace(resolved, variables=variables, branch=branch)
+        ctx.obj = replace(resolved, variables=variables, branch=branch, mask_env=mask_env)
         if self.uses_project:
             _spare_collector()
         try:

@@ -11,6 +11,12 @@ from typing import Any, Final, NamedTuple
 from blake3 import blake3
 from msgspec.msgpack import Decoder
 
+from rocky.analysis.column_masks import (
+    NO_TABLE_MASKS,
+    TableMasks,
+    digest_of,
+    documents_of,
+)
 from rocky.analysis.compilation import Compilation, unpack_body, unpack_schema
 from rocky.language.datatypes.text import decode_type
 from rocky.language.ir import (
@@ -38,8 +44,10 @@ class Fingerprints(NamedTuple):
     skip_hash: SkipHash
 
 
-def materialization_of(model: ModelFile, store: Store) -> dict[str, Any]:
-    """How a model's table is brought up to date and cut into files, as JSON values.
+def materialization_of(
+    model: ModelFile, store: Store, masks: TableMasks = NO_TABLE_MASKS
+) -> dict[str, Any]:
+    """How a model's table is brought up to date, masked and cut into files, as JSON values.
 
     `store` is the project's; a model may have its own.
     """
@@ -49,7 +57,8 @@ def materialization_of(model: ModelFile, store: Store) -> dict[str, Any]:
         "cluster_by": list(options.cluster_by) if options is not None else [],
         "partition_by": list(options.partition_by) if options is not None else [],
     }
-    return {**_as_values(model.strategy), "layout": layout}
+    found = {**_as_values(model.strategy), "layout": layout}
+    return {**found, "masks": documents_of(masks)} if masks else found
 
 
 @lru_cache(maxsize=1024)
@@ -78,7 +87,8 @@ def fingerprints_of(compilation: Compilation, keys: Iterable[str]) -> dict[str, 
         if key not in models:
             continue
         settings = project.models[key].settings_hash
-        identity = blake3(pack(tuple(models.record(key))) + settings + store).digest(16)
+        masks = digest_of(compilation.masks.of(key)).encode()
+        identity = blake3(pack(tuple(models.record(key))) + settings + store + masks).digest(16)
         remembered = known.get(key)
         if remembered is None or remembered[0] != identity:
             hashes = hash_meaning(_meaning(compilation, key))
@@ -94,13 +104,13 @@ def _meaning(compilation: Compilation, key: str) -> Meaning:
     """What a model's fingerprints are made of, from what its record holds."""
     model, record = compilation.project.models[key], compilation.models.record(key)
     columns, _ = unpack_schema(record)
-    details, origins, influences, _, normal, functions = unpack_body(record)
+    details, origins, influences, _, normal, functions, _ = unpack_body(record)
     return Meaning(
         model.name,
         model.sql,
         normal.hex(),
         model.target.full_name,
-        materialization_of(model, compilation.project.config.store),
+        materialization_of(model, compilation.project.config.store, compilation.masks.of(key)),
         [(name, decode_type(kind), nullable) for name, kind, nullable in columns],
         [
             (column[0], LINEAGE_KINDS[source & 7], origins[source >> 3][1], origins[source >> 3][0])

@@ -4,7 +4,7 @@ Binding brings the parser library with it, so what was found is remembered until
 changes. Findings stand in the files of `functions/`, and not in the models that call them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -74,6 +74,36 @@ def _check(project: Project, names: Names) -> Iterator[Diagnostic]:
         nullable = (True,) * len(signature.parameters)
         for each in bind_body(signature, nullable, tables).diagnostics:
             yield _placed(each, function)
+
+
+def lint_functions(project: Project, names: Names, targets: Sequence[str]) -> Iterator[Diagnostic]:
+    """What the bodies of SQL functions use and other engines lack, or read otherwise."""
+    wanted = [
+        each
+        for each in project.functions.values()
+        if each.signature.kind == "sql" and each.signature.usable
+    ]
+    if not wanted:
+        return
+    # As for `_check`.
+    from rocky.analysis.lints.portability import lint_body  # noqa: PLC0415
+    from rocky.compiler.model_binder import ModelTables  # noqa: PLC0415
+    from rocky.compiler.validity import Schemas  # noqa: PLC0415
+    from rocky.language.binder.function_bodies import note_body  # noqa: PLC0415
+    from rocky.language.binder.usage import find_uses  # noqa: PLC0415
+
+    tables = ModelTables("", names, Schemas({}, {}))
+    allowed = {name.lower() for name in project.config.portability.allow}
+    for function in wanted:
+        noted = note_body(function.signature, tables)
+        if noted is not None:
+            parsed, binding, before = noted
+            uses = [
+                each._replace(start=each.start - before, end=each.end - before)
+                for each in find_uses(parsed, binding)
+                if each.start >= before
+            ]
+            yield from lint_body(function, uses, targets, allowed)
 
 
 def _shadowed(function: ProjectFunction) -> Diagnostic | None:

@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 
 from blake3 import blake3
 
-from rocky.analysis.compilation import Body, Record, Schema
+from rocky.analysis.compilation import Body, Record, Schema, Share
 from rocky.analysis.lints.rules import lint_output
 from rocky.analysis.lints.settings import names_columns
 from rocky.analysis.names import EVERY_FUNCTION, EVERY_NAME, Names, function_lookup
@@ -23,7 +23,13 @@ from rocky.compiler.validity import Schemas
 from rocky.diagnostics import Code, Diagnostic
 from rocky.diagnostics.codes import severity_of
 from rocky.diagnostics.suggestion import NameIndex
-from rocky.language.binder.expr import EXPRESSION, NO_SOURCES, Column, merge_sources
+from rocky.language.binder.expr import (
+    EXPRESSION,
+    NO_SOURCES,
+    WHOLE,
+    Column,
+    merge_sources,
+)
 from rocky.language.binder.logic.normal_form import normal_hash
 from rocky.language.binder.query import BoundQuery, bind_text
 from rocky.language.binder.scopes import Binding
@@ -109,7 +115,7 @@ def record_of(
         tuple(sorted(binding.volatile)) if binding is not None else (),
         _pack_findings(diagnostics, in_tests),
         packed_schema,
-        pack(tuple(_body(bound, binding))),
+        pack(tuple(body_of(bound))),
         pack([tuple(use) for use in find_usage(bound)]),
     )
 
@@ -120,8 +126,9 @@ def face_of(model: ModelFile, schema: bytes) -> bytes:
     return blake3(names.encode("utf-8", "surrogatepass") + schema).digest(16)
 
 
-def _body(bound: BoundQuery, binding: Binding | None) -> Body:
-    """Everything that only unpacking the model needs."""
+def body_of(bound: BoundQuery) -> Body:
+    """Everything of a query that only unpacking the model needs."""
+    binding = bound.binding
     if binding is None or bound.parsed is None:
         return Body([], [], [], [], b"")
     return Body(
@@ -131,6 +138,7 @@ def _body(bound: BoundQuery, binding: Binding | None) -> Body:
         sorted(binding.unknowns.items()),
         with_functions(_logic_hash(bound.parsed, binding), binding.functions),
         sorted(binding.functions.items()),
+        _shares(bound.columns, binding),
     )
 
 
@@ -150,6 +158,15 @@ def _logic_hash(parsed: ParsedQuery, binding: Binding) -> bytes:
     return blake3(normal + b"\0as written").digest()
 
 
+def _shares(columns: Sequence[Column], binding: Binding) -> list[Share]:
+    """Of which origins columns have parts only, or weakened tags; nothing for most queries."""
+    return [
+        Share(index, origin, ways)
+        for index, column in enumerate(columns if binding.shares else ())
+        for origin, ways in binding.shares.partial(column.sources)
+    ]
+
+
 def _type_text(kind: DataType) -> str:
     found = _TYPE_TEXTS.get(kind)
     if found is None:
@@ -165,6 +182,8 @@ def _pack_column(column: Column) -> tuple[bool, int, int, tuple[int, ...]]:
 def _strongest(sources: frozenset[int]) -> tuple[int, ...]:
     """Each source once, by the strongest way it reaches the column."""
     ordered = sorted(sources)
+    if ordered and ordered[-1] > WHOLE:
+        ordered = sorted({each & WHOLE for each in ordered})
     if len(ordered) < 2:
         return tuple(ordered)
     # Sources are packed origin first, so the last of each origin is the strongest.

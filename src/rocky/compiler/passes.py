@@ -1,20 +1,22 @@
 """compile_project: Project -> Compilation, as an ordered list of passes.
 
-Load findings, functions, binding (cached), cycles, lints, contracts, imports, suppression. Nothing
-here prints, reads the clock or the environment; the cache is the only thing it writes. The binder
-knows which column of which table an expression is; only here is it known whether that is a line of
-a source's TOML, a seed's header or another model's select list.
+Load findings, functions, binding (cached), cycles, lints, contracts, imports, masks, suppression.
+Nothing here prints, reads the clock or the environment; the cache is the only thing it writes. The
+binder knows which column of which table an expression is; only here is it known whether that is a
+line of a source's TOML, a seed's header or another model's select list.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from rocky.analysis.classification.declared import has_tags
 from rocky.analysis.compilation import (
     NO_RECORDS,
     Compilation,
     CompiledModels,
     Record,
     Statistics,
+    complete_reasons,
     unpack_findings,
     unpack_schema,
 )
@@ -38,8 +40,10 @@ from rocky.language.names import split_name
 from rocky.project import Project
 from rocky.project.cache import cache_stamp
 from rocky.project.check_sql import find_check_sql
+from rocky.project.configuration.masks import NO_MASKS
 from rocky.project.name_cache import save_names
 from rocky.project.pipeline_tables import PipelineTable, find_open_target, pipeline_table
+from rocky.project.project import mask_strategies
 from rocky.project.sources import SourceTable, undeclared_source
 
 
@@ -112,9 +116,10 @@ def compile_project(
         *_settings_findings(project, outcome, models),
         *_named_findings(project, outcome, names, models),
         *lint_graph(_starred(outcome, models), project.models, downstream),
-        *_portability_findings(project, outcome, targets),
+        *_portability_findings(project, outcome, names, targets),
         *check_contracts(project, models),
         *check_unit_tests(project, names),
+        *_classification_findings(project, models, upstream),
         *_check_findings(project, names, models),
     ]
     if any(each.changed for each in project.imports.values()):
@@ -122,16 +127,24 @@ def compile_project(
         from rocky.analysis.imports.findings import with_imports  # noqa: PLC0415
 
         found = with_imports(found, project, models, names)
-    found = [_in_steps(each) for each in found]
-    return Compilation(
+    compiled = Compilation(
         project,
         models,
         _order(project, upstream),
         upstream,
         downstream,
-        tuple(_suppressed(project, found, () if targets else (Code.DIALECT_DIVERGENCE,))),
+        (),
         _statistics(project, outcome, models),
     )
+    if mask_strategies(project) or project.config.mask != NO_MASKS:
+        # As above: a mask is bound, too.
+        from rocky.analysis.masks.findings import with_masks  # noqa: PLC0415
+
+        compiled, masked = with_masks(compiled)
+        found += [place_origins(each, project, models) for each in masked]
+    found = [_in_steps(each) for each in found]
+    idle = () if targets else (Code.DIALECT_DIVERGENCE,)
+    return replace(compiled, diagnostics=tuple(_suppressed(project, found, idle)))
 
 
 def _in_steps(found: Diagnostic) -> Diagnostic:
@@ -230,6 +243,19 @@ def _check_findings(
         yield place_origins(found, project, models)
 
 
+def _classification_findings(
+    project: Project, models: CompiledModels, upstream: Mapping[str, tuple[str, ...]]
+) -> Iterator[Diagnostic]:
+    """Findings about tags; of a project that gives none, nothing is looked at but that."""
+    if not has_tags(project, models):
+        return
+    # As above: few projects have tags.
+    from rocky.analysis.classification.findings import check_classifications  # noqa: PLC0415
+
+    for found in check_classifications(project, models, upstream):
+        yield place_origins(found, project, models)
+
+
 def _settings_findings(
     project: Project, outcome: BoundModels, models: Mapping[str, ModelIr]
 ) -> Iterator[Diagnostic]:
@@ -239,14 +265,18 @@ def _settings_findings(
 
 
 def _portability_findings(
-    project: Project, outcome: BoundModels, targets: Sequence[str]
+    project: Project, outcome: BoundModels, names: Names, targets: Sequence[str]
 ) -> Iterable[Diagnostic]:
     if not targets:
         return ()
-    # It reads the table of dialects, which a compile that asks for none does without.
+    # They read the table of dialects, which a compile that asks for none does without.
     from rocky.analysis.lints.portability import lint_portability  # noqa: PLC0415
+    from rocky.compiler.function_check import lint_functions  # noqa: PLC0415
 
-    return lint_portability(project, outcome.records, targets)
+    return (
+        *lint_portability(project, outcome.records, targets),
+        *lint_functions(project, names, targets),
+    )
 
 
 def _starred(outcome: BoundModels, models: Mapping[str, ModelIr]) -> dict[str, ModelIr]:
@@ -312,6 +342,11 @@ def _suppressed(
     return apply_suppressions(found, allows, project.config.lints, levels, idle=idle)
 
 
+def has_untyped_tables(project: Project) -> bool:
+    """Whether the project declares a source without columns."""
+    return any(not each.columns for each in project.sources.values())
+
+
 def _statistics(
     project: Project, outcome: BoundModels, models: Mapping[str, ModelIr]
 ) -> Statistics:
@@ -320,15 +355,11 @@ def _statistics(
     for key in unknown:
         for reason, count in models[key].unknowns:
             reasons[reason] = reasons.get(reason, 0) + count
-    broken = sum(unknown.values()) - sum(reasons.values())
-    if unknown and not reasons:
-        # Nothing is said of columns whose table has none that are known.
-        has_untyped = any(not each.columns for each in project.sources.values())
-        reasons["tables of unknown columns" if has_untyped else "an error reported above"] = broken
+    total = sum(unknown.values())
     return Statistics(
         len(outcome.records),
         len(outcome.bound),
         sum(record.columns for record in outcome.records.values()),
-        sum(unknown.values()),
-        tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
+        total,
+        complete_reasons(total, reasons, has_untyped=has_untyped_tables(project)),
     )

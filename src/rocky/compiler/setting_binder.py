@@ -132,11 +132,29 @@ def _bind(
     shift = len(before)
     moved = {offset + shift: ban for offset, ban in bans.items()}
     text = with_stand_ins(sql) if role == "query" else sql
-    bound = bind_text(f"{before}{text}{after}", _SubjectTables(subject, tables), moved)
+    known = _SubjectTables(subject, tables)
+    bound = bind_text(f"{before}{text}{after}", known, moved)
+    if role == "key" and not bound.diagnostics:
+        beyond = _beyond_the_row(sql, known)
+        return [SettingFinding(keys, sql, beyond)] if beyond is not None else []
     answer = _answer(bound, sql) if role == "query" and not bound.diagnostics else None
     if answer is not None:
         return [SettingFinding(keys, sql, answer)]
     return [SettingFinding(keys, sql, _moved(each, shift, len(sql))) for each in bound.diagnostics]
+
+
+def _beyond_the_row(sql: str, tables: _SubjectTables) -> Diagnostic | None:
+    """What is wrong with a key that is not of one row: a test by it would always pass."""
+    before, after = _AROUND["condition"]
+    judged = bind_text(f"{before}(\n{sql}\n) IS NOT NULL{after}", tables, {}).diagnostics
+    if not any(each.code == Code.INVALID_AGGREGATION for each in judged):
+        return None
+    return Diagnostic(
+        Code.INVALID_AGGREGATION,
+        "a key is worked out from one row, and this looks at many",
+        Span(0, len(sql.rstrip())),
+        help="leave aggregates and window functions out: by them every row has a key of its own",
+    )
 
 
 def _answer(bound: BoundQuery, sql: str) -> Diagnostic | None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from rocky.dbt.freshness import source_freshness
 from rocky.dbt.package_files import read_node
 from rocky.dbt.remarks import Remark, Taken, judge
 from rocky.dbt.settings import describe_node, plain_meta, spark_type
@@ -63,14 +64,19 @@ def _types(node: Node) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
-def source_file(group: str, sources: list[Source]) -> tuple[str, bytes]:
-    """The file that declares the sources of a group."""
-    blocks = [_source(each) for each in sorted(sources, key=lambda one: one.name)]
+def source_file(group: str, sources: list[Source]) -> tuple[str, bytes, tuple[Taken, ...]]:
+    """The file that declares the sources of a group, and what became of each."""
     path = f"sources/{re.sub(r'[^A-Za-z0-9_]', '_', group)}.toml"
-    return path, format_toml({"source": blocks}).encode("utf-8", "replace")
+    blocks, taken = [], []
+    for each in sorted(sources, key=lambda one: one.name):
+        limits, remarks = source_freshness(each)
+        blocks.append(_source(each, limits))
+        verdict = judge(remarks, changed=False)
+        taken.append(Taken("source", each.table, each.path, path, verdict, remarks))
+    return path, format_toml({"source": blocks}).encode("utf-8", "replace"), tuple(taken)
 
 
-def _source(source: Source) -> Block:
+def _source(source: Source, freshness: Inline | None) -> Block:
     """A source without columns: dbt lists as many of them as somebody cared to describe."""
     meta = plain_meta(source.meta)
     columns = source.columns.items()
@@ -84,6 +90,7 @@ def _source(source: Source) -> Block:
             "table": source.relation if source.relation != source.table else None,
             "description": source.description.strip() or None,
             "tags": list(source.tags),
+            "freshness": freshness,
             "meta": Inline(meta) if meta else None,
         }
     )

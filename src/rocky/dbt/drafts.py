@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from rocky.dbt.compiled_text import translate_compiled, without_ctes
+from rocky.dbt.hooks import model_hooks
 from rocky.dbt.incremental import choose_strategy
 from rocky.dbt.package_files import read_node
 from rocky.dbt.remarks import Remark
@@ -61,7 +62,8 @@ def draft_model(project: DbtProject, node: Node, sandbox: Sandbox) -> Draft:
         said = chosen.remarks
     draft.contract, missing = contract_of(node, config)
     draft.sidecar["tests"] = constraint_tests(node) if draft.contract else []
-    draft.remarks += [*said, *missing, *settings_remarks(config)]
+    hooks = model_hooks(config, "\n" * offset + node.text, project.macros)
+    draft.remarks += [*said, *missing, *hooks, *settings_remarks(config)]
     _read_snapshots(project, draft)
     return draft
 
@@ -87,7 +89,8 @@ def _add_query(project: DbtProject, draft: Draft, rendered: Rendered, offset: in
             said = f"rendered by dbt as it was then: {failure.reason}"
             draft.say(said, _line(failure, offset), needs_hand=compiled.reads_itself)
     elif failure is not None:
-        draft.sql = node.text.rstrip() + "\n"
+        reason = " ".join(failure.reason.split())
+        draft.sql = f"-- A template of dbt's, as it was: {reason}.\n{node.text.strip()}\n"
         advice = _ADVICE if failure.reason.endswith(ASKS_DATABASE) else ""
         said = f"its template is left as it is: {failure.reason}{advice}"
         draft.say(said, _line(failure, offset), needs_hand=True)

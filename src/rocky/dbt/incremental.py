@@ -31,6 +31,10 @@ _MIXES_ROWS: Final = re.compile(
     re.IGNORECASE,
 )
 _COMMENTS: Final = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^'\\]|\\.)*'", re.DOTALL)
+_LONGEST: Final = 160
+_MERGED: Final = "Rocky merges all rows of the query in every run"
+_REPLACED: Final = "Rocky replaces every partition that the whole query gives"
+_WHOLE: Final = "Rocky builds the whole query in every run"
 _SETTINGS: Final = (
     (
         "incremental_predicates",
@@ -95,12 +99,12 @@ def _incremental(
             return _merge(config, rendered, keys, said, line, options)
         case "insert_overwrite" if partitions:
             setting = {"type": "delete_insert", "partition_by": partitions}
-            return Strategy(
-                setting, (*said, *_dropped(rendered, line)), {"cluster_by": options["cluster_by"]}
-            )
+            told = _dropped(rendered, line, _REPLACED)
+            return Strategy(setting, (*said, *told), {"cluster_by": options["cluster_by"]})
         case "insert_overwrite":
             why = "`insert_overwrite` without `partition_by` replaces the table: it is built whole"
-            return Strategy(None, (*said, Remark(why), *_dropped(rendered, line)), options)
+            told = _dropped(rendered, line, _WHOLE)
+            return Strategy(None, (*said, Remark(why), *told), options)
         case "append":
             if keys:
                 said.append(
@@ -136,7 +140,7 @@ def _merge(
                 needs_hand=True,
             )
         )
-    return Strategy(setting, (*said, *_dropped(rendered, line)), options)
+    return Strategy(setting, (*said, *_dropped(rendered, line, _MERGED)), options)
 
 
 def _append(
@@ -180,10 +184,32 @@ def _append(
     return Strategy({"type": "incremental", "timestamp_column": own}, tuple(said), options)
 
 
-def _dropped(rendered: Rendered, line: int | None) -> tuple[Remark, ...]:
+def _dropped(rendered: Rendered, line: int | None, every_run: str) -> tuple[Remark, ...]:
+    """What a second run does here and not in dbt, where `is_incremental()` chose the rows."""
     if not rendered.asks_incremental:
         return ()
-    return (Remark("what `is_incremental()` adds is left out: every run looks at all rows", line),)
+    blocks = [" ".join(rendered.block_sql(each, "the table").split()) for each in rendered.blocks]
+    found = (
+        _NEWER.fullmatch(blocks[0].replace("from the table", f"from {_THIS}")) if blocks else None
+    )
+    if found is not None and len(blocks) == 1:
+        how = "at or above" if found["op"] == ">=" else "above"
+        own = bare_name(found["own"])
+        asked = f"rows whose `{bare_name(found['column'])}` is {how} the table's highest `{own}`"
+        missed = f"a row that came or changed without a later `{bare_name(found['column'])}`"
+    elif blocks:
+        text = "; ".join(blocks)
+        shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+        asked, missed = f"rows with `{shown}`", "a row outside it that came or changed"
+    else:
+        return ()
+    said = (
+        f"`is_incremental()` is left out. From the second run on dbt reads only {asked};"
+        f" {every_run}, so {missed} is taken up, which dbt misses"
+    )
+    if _MIXES_ROWS.search(_COMMENTS.sub(" ", rendered.text)):
+        said += ". dbt groups or numbers the rows that it reads then, Rocky all of them"
+    return (Remark(said, line),)
 
 
 def _clusters(config: Mapping[str, Any]) -> list[str]:

@@ -151,6 +151,8 @@ def _source(data: Mapping[str, Any]) -> Source:
         columns=read_columns(_table(data.get("columns")).values()),
         tags=_texts(data.get("tags")),
         meta=_table(data.get("meta")),
+        freshness=_table(data.get("freshness")),
+        loaded_at=_text(data, "loaded_at_field") or _text(data, "loaded_at_query"),
     )
 
 

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from rocky.dbt.built_in_macros import BUILT_IN
+from rocky.dbt.hooks import project_hooks
 from rocky.dbt.manifest import read_columns, read_unit_test
 from rocky.dbt.package_files import is_below, is_file_below
 from rocky.dbt.properties import Properties, read_properties
-from rocky.dbt.sandbox import RENDER_ERRORS, Sandbox, Unrenderable
+from rocky.dbt.sandbox import RENDER_ERRORS, Clock, Sandbox, Unrenderable, no_clock
 from rocky.dbt.template_names import TemplateNames
 from rocky.dbt.templates import render_node
 from rocky.dbt.values import (
@@ -63,15 +64,10 @@ def load_settings(root: Path) -> Mapping[str, Any]:
     return load_yaml(path, root)
 
 
-def hook_remarks(root: Path) -> tuple[str, ...]:
+def hook_remarks(root: Path, macros: Iterable[Macro]) -> tuple[str, ...]:
     """What is not taken over of a project's own hooks: no model needs to show that it is gone."""
-    settings = load_settings(root)
-    return tuple(
-        f"`{key}` of `{PROJECT_FILE}` needs a hand: it is not taken over. Declare the functions"
-        " that it makes in `functions/`; for the rest there is `[hook.on_run_start]` and the like"
-        for key in ("on-run-start", "on-run-end")
-        if settings.get(key)
-    )
+    text = (root / PROJECT_FILE).read_text(encoding="utf-8", errors="replace")
+    return tuple(project_hooks(load_settings(root), text, PROJECT_FILE, macros))
 
 
 def load_variables(root: Path) -> dict[str, Mapping[str, Any]]:
@@ -99,7 +95,7 @@ def _add_variables(
     found[name] = {**flat, **found.get(name, {})}
 
 
-def load_files(root: Path) -> DbtProject:
+def load_files(root: Path, clock: Clock = no_clock) -> DbtProject:
     """The project as its files say. Raises ImportRefused when `dbt_project.yml` cannot be read."""
     found = _Found()
     settings = load_settings(root)
@@ -130,7 +126,7 @@ def load_files(root: Path) -> DbtProject:
         remarks=tuple(found.remarks),
     )
     read = replace(read, sources={key: _placed(read, each) for key, each in found.sources.items()})
-    return replace(read, nodes=_settled(read))
+    return replace(read, nodes=_settled(read, Sandbox(clock)))
 
 
 def _placed(project: DbtProject, source: Source) -> Source:
@@ -146,9 +142,8 @@ def _placed(project: DbtProject, source: Source) -> Source:
     )
 
 
-def _settled(project: DbtProject) -> dict[str, Node]:
+def _settled(project: DbtProject, sandbox: Sandbox) -> dict[str, Node]:
     """The nodes that are enabled, with what their templates say of them, and their tables."""
-    sandbox = Sandbox()
     settled: dict[str, Node] = {}
     for key, node in project.nodes.items():
         config = _evaluated(project, node, sandbox)

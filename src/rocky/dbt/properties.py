@@ -132,9 +132,28 @@ def _sources(
                     **table(each.get("meta")),
                     **table(config.get("meta")),
                 },
+                freshness=_freshness(group, each),
+                loaded_at=_loaded_at(group, each),
             ),
             each,
         )
+
+
+def _freshness(group: Mapping[str, Any], own: Mapping[str, Any]) -> Mapping[str, Any]:
+    """How old a source may be: the limits of its group, with its own; `freshness: null` is none."""
+    limits: Mapping[str, Any] = {}
+    for each in (group, table(group.get("config")), own, table(own.get("config"))):
+        if "freshness" in each:
+            said = table(each["freshness"])
+            limits = {**limits, **said} if said else {}
+    return limits
+
+
+def _loaded_at(group: Mapping[str, Any], own: Mapping[str, Any]) -> str:
+    """The column or the query that tells the age of a source, as near to it as it is said."""
+    places = (own, table(own.get("config")), group, table(group.get("config")))
+    keys = ("loaded_at_field", "loaded_at_query")
+    return next((str(each[key]) for each in places for key in keys if each.get(key)), "")
 
 
 def _tests(

@@ -1,7 +1,7 @@
 """The sandbox in which templates of a dbt project are rendered.
 
 A template is a stranger's program. It sees what it is handed and nothing else: no attribute with an
-underscore, no modules, no environment, no files. How long it may take is not bounded.
+underscore, no modules, no environment, no files. Its loops and macros are counted and timed.
 """
 
 import re
@@ -18,6 +18,11 @@ with needs_extra("dbt"):
 
 _LONGEST: Final = 1_000_000
 """No product of a text or a list is longer, and no power larger."""
+MOST_ROUNDS: Final = 1_000_000
+"""How many rounds of loops and calls of macros one rendering may have."""
+MOST_SECONDS: Final = 30.0
+"""How long one rendering may take, as its loops and macros see it."""
+_MOST_BITS: Final = 100_000
 RENDER_ERRORS: Final = (
     TemplateError,
     ArithmeticError,
@@ -34,6 +39,15 @@ RENDER_ERRORS: Final = (
 _TAG: Final = re.compile(
     r"\{(?P<kind>[%#])(?P<left>[-+]?)(?P<said>.*?)(?P<right>[-+]?)(?P=kind)\}", re.DOTALL
 )
+
+
+Clock = Callable[[], float]
+"""Seconds since some moment."""
+
+
+def no_clock() -> float:
+    """A clock that stands still: only rounds are counted."""
+    return 0.0
 
 
 class Unrenderable(RockyError):
@@ -55,7 +69,8 @@ class Sandbox(SandboxedEnvironment):
 
     intercepted_binops = frozenset({"*", "**"})
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock = no_clock) -> None:
+        self._clock = clock
         super().__init__(
             extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols"],
             undefined=Missing,
@@ -64,12 +79,32 @@ class Sandbox(SandboxedEnvironment):
             keep_trailing_newline=True,
         )
         self.filters.update(as_bool=bool, as_number=_number, as_native=_same, as_text=str)
+        # It writes as many paragraphs as it is asked for, and dbt's templates have no use for it.
+        del self.globals["lipsum"]
+        self.begin()
+
+    def begin(self) -> None:
+        """Count rounds and time from now: a rendering begins."""
+        self._rounds = 0
+        self._until = self._clock() + MOST_SECONDS
+
+    def count_round(self) -> None:
+        """A round of a loop or a call of a macro begins. Raises Unrenderable after too many."""
+        self._rounds += 1
+        if self._rounds > MOST_ROUNDS:
+            raise Unrenderable(f"its loops and macros go on for more than {MOST_ROUNDS:,} rounds")
+        if self._clock() > self._until:
+            raise Unrenderable(f"it is not rendered after {MOST_SECONDS:.0f} seconds")
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
         """A product or a power, unless it would fill the memory. Raises SecurityError."""
         if operator == "**":
             if isinstance(right, int | float) and abs(right) > 64:
                 raise SecurityError("the power is too large")
+            if isinstance(left, int) and isinstance(right, int):
+                _refuse_bits(left.bit_length() * right)
+        elif isinstance(left, int) and isinstance(right, int):
+            _refuse_bits(left.bit_length() + right.bit_length())
         else:
             for one, other in ((left, right), (right, left)):
                 if isinstance(one, str | list | tuple) and isinstance(other, int):
@@ -80,6 +115,12 @@ class Sandbox(SandboxedEnvironment):
 def _refuse_length(length: int) -> None:
     if length > _LONGEST:
         raise SecurityError("the text is too long")
+
+
+def _refuse_bits(bits: int) -> None:
+    """Numbers that grow in a loop would keep the processor busy where nothing can stop it."""
+    if bits > _MOST_BITS:
+        raise SecurityError("the number is too large")
 
 
 def _number(value: Any) -> Any:
@@ -114,8 +155,26 @@ def load_template(
     tree = sandbox.parse(_with_line_ends(text), name=path, filename=path)
     if transform is not None:
         transform(tree)
+    _count_rounds(tree)
     code = sandbox.compile(tree, name=path, filename=path)
-    return sandbox.template_class.from_code(sandbox, code, dict(names), None)
+    # Jinja's own names (`range`, `namespace`) may be hidden by those that are handed in.
+    known = {**sandbox.globals, **names}
+    return sandbox.template_class.from_code(sandbox, code, known, None)
+
+
+def _count_rounds(tree: nodes.Template) -> None:
+    """Have every round of a loop and every call of a macro counted, by a call at its beginning.
+
+    The call names an attribute of the sandbox, so that nothing in the template can stand for it.
+    """
+    blocks: list[nodes.For | nodes.Macro | nodes.CallBlock] = [
+        *tree.find_all(nodes.For),
+        *tree.find_all(nodes.Macro),
+        *tree.find_all(nodes.CallBlock),
+    ]
+    for each in blocks:
+        tick = nodes.Call(nodes.EnvironmentAttribute("count_round"), [], [], None, None)
+        each.body = [nodes.ExprStmt(tick).set_lineno(each.lineno), *each.body]
 
 
 def _with_line_ends(text: str) -> str:

@@ -14,7 +14,6 @@ from rocky.dbt.values import Column, DbtProject, Node, UnitTest
 from rocky.errors import RockyError
 from rocky.language.datatypes.text import parse_type
 
-_HOOKS: Final = ("pre-hook", "post-hook", "pre_hook", "post_hook")
 _LEFT_OUT: Final = (
     ("grants", "`grants` are not passed on: grant them in the catalogue"),
     ("location_root", "`location_root` is left out: tables lie below `warehouse` of `[adapter]`"),
@@ -62,19 +61,7 @@ def target_of(project: DbtProject, node: Node, config: Mapping[str, Any]) -> dic
 
 def settings_remarks(config: Mapping[str, Any]) -> tuple[Remark, ...]:
     """What a configuration asks for and Rocky does not do."""
-    said = [
-        Remark(f"the `{key.replace('_', '-')}` is not run: {_first(config[key])}", needs_hand=True)
-        for key in _HOOKS
-        if config.get(key)
-    ]
-    said += [Remark(words) for key, words in _LEFT_OUT if config.get(key)]
-    return tuple(said)
-
-
-def _first(hooks: Any) -> str:
-    one = hooks[0] if isinstance(hooks, list) and hooks else hooks
-    text = str(one.get("sql", "") if isinstance(one, Mapping) else one)
-    return f"`{' '.join(text.split())[:80]}`"
+    return tuple(Remark(words) for key, words in _LEFT_OUT if config.get(key))
 
 
 # ------------------------------------------------------------------ contracts
@@ -197,8 +184,13 @@ def snapshot_strategy(
     if str(config.get("strategy") or "check") == "timestamp":
         setting["updated_at"] = str(config.get("updated_at") or "")
     elif config.get("check_cols") not in ("all", ["all"]):
+        checked = ", ".join(f"`{each}`" for each in names_of(config.get("check_cols")))
         said.append(
-            Remark("a row is new when any of its columns has changed, not only `check_cols`")
+            Remark(
+                "a row has a new version when any of its columns has changed, in dbt when one of"
+                f" `check_cols` has: {checked}. Leave columns out of the query that should not"
+                " count"
+            )
         )
     deletes = str(config.get("hard_deletes") or "ignore")
     if deletes == "invalidate" or config.get("invalidate_hard_deletes"):

@@ -179,6 +179,7 @@ class _Rendering:
             self.names.pieces = known
         change = _TreeChange(self.names, self.features, self.variables)
         context = self.names.of_package(node.package)
+        self._sandbox.begin()
         text = load_template(self._sandbox, self._source, node.path, context, change).render()
         if len(text) > _LONGEST:
             raise Unrenderable(f"its text is longer than {_LONGEST} characters")

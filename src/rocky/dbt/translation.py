@@ -9,9 +9,10 @@ from rocky.dbt.checks import is_warning, render_test, translate_test
 from rocky.dbt.compiled_text import translate_compiled
 from rocky.dbt.declarations import NAME, ordered, seed_files, settings_files, source_file
 from rocky.dbt.drafts import Draft, draft_model
+from rocky.dbt.freshness import HOLDS_READERS, holds_readers
 from rocky.dbt.lookups import find_node, stands_for
 from rocky.dbt.remarks import Remark, Taken, ThingKind, judge
-from rocky.dbt.sandbox import Sandbox
+from rocky.dbt.sandbox import Clock, Sandbox, no_clock
 from rocky.dbt.settings import unit_test_block
 from rocky.dbt.toml_text import Block, format_toml
 from rocky.dbt.values import DbtProject, Node, Source, UnitTest
@@ -21,21 +22,28 @@ _LONGEST_NAME: Final = 120
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """The files of the new project by their paths, and what became of each thing."""
+    """The files of the new project by their paths, and what became of each thing.
+
+    `remarks` are about the project as a whole.
+    """
 
     files: Mapping[str, bytes]
     taken: tuple[Taken, ...]
+    remarks: tuple[str, ...] = ()
 
 
-def translate_project(project: DbtProject) -> Translation:
-    """Everything that a dbt project holds. Nothing is written and nothing is run."""
-    return _Translator(project).translate()
+def translate_project(project: DbtProject, clock: Clock = no_clock) -> Translation:
+    """Everything that a dbt project holds. Nothing is written and nothing is run.
+
+    By the `clock` templates are ended that take too long.
+    """
+    return _Translator(project, Sandbox(clock)).translate()
 
 
 class _Translator:
-    def __init__(self, project: DbtProject) -> None:
+    def __init__(self, project: DbtProject, sandbox: Sandbox) -> None:
         self._project = project
-        self._sandbox = Sandbox()
+        self._sandbox = sandbox
         self._files: dict[str, bytes] = {}
         self._taken: list[Taken] = []
         self._drafts: dict[str, Draft] = {}
@@ -57,7 +65,8 @@ class _Translator:
             self._write(draft)
         self._sources()
         self._files |= settings_files(self._project)
-        return Translation(self._files, tuple(self._taken))
+        held = any(holds_readers(each) for each in self._project.sources.values())
+        return Translation(self._files, tuple(self._taken), (HOLDS_READERS,) if held else ())
 
     # -------------------------------------------------------------- models and seeds
 
@@ -196,6 +205,6 @@ class _Translator:
             said = (Remark(f"it is the table of `{same.table}`, which is read in its place"),)
             self._taken.append(Taken("source", source.table, source.path, None, "rewritten", said))
         for group, sources in sorted(groups.items()):
-            path, text = source_file(group, sources)
+            path, text, taken = source_file(group, sources)
             self._files[path] = text
-            self._taken += [Taken("source", each.table, each.path, path) for each in sources]
+            self._taken += taken

@@ -87,6 +87,8 @@ class Source:
     columns: Mapping[str, Column] = field(default_factory=dict)
     tags: tuple[str, ...] = ()
     meta: Mapping[str, Any] = field(default_factory=dict)
+    freshness: Mapping[str, Any] = field(default_factory=dict)
+    loaded_at: str = ""
 
     @property
     def table(self) -> str:

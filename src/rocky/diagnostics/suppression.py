@@ -17,9 +17,10 @@ from rocky.diagnostics.suggestion import closest_code, code_named
 
 _MARK = "rocky"
 
-# Strings first: a `--` inside one opens no comment. In a raw string a backslash is a letter.
+# Strings first: a `--` inside one opens no comment. In a raw string a backslash is a letter; at
+# the end of a comment's line it is not.
 _PIECE = re.compile(
-    r"""(?P<comment>--[^\n]*)
+    r"""(?P<comment>--(?:\\\n|[^\r\n])*)
       | (?P<block>/\*)
       | (?P<sql>(?<![A-Za-z0-9_])[rR](?:'[^']*'|"[^"]*")
               | '(?:[^'\\]|\\.)*'? | "(?:[^"\\]|\\.)*"? | `[^`]*`?

@@ -18,6 +18,8 @@ from rocky.evidence.findings import FindingCode, Findings
 from rocky.evidence.records import LedgerRecords
 from rocky.ledger.branch_records import BRANCHES, PROMOTIONS
 from rocky.ledger.chain import CHAIN_TABLE, CHAINED, Entry, entry_key
+from rocky.ledger.erasure_records import ERASURES
+from rocky.ledger.governance_records import GOVERNANCE
 from rocky.ledger.record import format_time, key_of, run_id_at
 from rocky.ledger.run_records import RunRecord, RunStatus
 from rocky.ledger.sweep import SWEEPS, SWEPT, SweepRecord
@@ -90,7 +92,7 @@ class Removals:
 
 def is_upkeep(entry: Entry) -> bool:
     """Whether a command wrote an entry that is no run, and so moved the anchor after a run."""
-    return entry.table in (_COLLECTED, SWEEPS, BRANCHES) or (
+    return entry.table in (_COLLECTED, SWEEPS, BRANCHES, GOVERNANCE) or (
         entry.removed and entry.table == WATERMARKS
     )
 
@@ -100,7 +102,9 @@ _MODELS: Final = "model_executions"
 _FILES: Final = "output_artifacts"
 _PROVENANCE: Final = "input_provenance"
 _COUNTS: Final = "check_history"
-_ONCE: Final = frozenset({_MODELS, _FILES, _PROVENANCE, "collected_files", SWEEPS, PROMOTIONS})
+_ONCE: Final = frozenset(
+    {_MODELS, _FILES, _PROVENANCE, "collected_files", SWEEPS, PROMOTIONS, ERASURES, GOVERNANCE}
+)
 _TRANSACTION: Final = (
     _MODELS,
     _FILES,
@@ -272,7 +276,7 @@ class _ChainWalk:
         if entry.table == _COUNTS:
             # A run counts rows for its checks when its models are done, and says so before it ends.
             return bool(self._open)
-        if entry.table == PROMOTIONS:
+        if entry.table in (PROMOTIONS, ERASURES):
             # It is a run, which says what it moved before it ends.
             return self._order.is_open(entry.key, entry.seq)
         return entry.table in CHAINED or entry.seq == 1
@@ -309,7 +313,7 @@ class _ChainWalk:
     def _owner_of(self, entry: Entry) -> str | None:
         if entry.table == _RUNS:
             return None if entry.removed else entry.key
-        if entry.table == PROMOTIONS:
+        if entry.table in (PROMOTIONS, ERASURES):
             return entry.key
         if entry.table == _COUNTS:
             return next(reversed(self._open), None)

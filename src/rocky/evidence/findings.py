@@ -31,6 +31,8 @@ class FindingCode(StrEnum):
     ANCHOR_BEHIND = "anchor_behind"
     ANCHOR_MISSING = "anchor_missing"
     PROMOTION_UNFINISHED = "promotion_unfinished"
+    ERASURE_UNFINISHED = "erasure_unfinished"
+    ERASED_FILE_PRESENT = "erased_file_present"
     FOREIGN_JOURNAL = "foreign_journal"
     APPROVAL_UNSIGNED = "approval_unsigned"
     SEAL_MALFORMED = "seal_malformed"

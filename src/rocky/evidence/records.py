@@ -19,6 +19,8 @@ from rocky.ledger.branch_records import (
     PromotionRecord,
     former_key,
 )
+from rocky.ledger.erasure_records import ERASURES, ErasureRecord
+from rocky.ledger.governance_records import GOVERNANCE, GovernanceRecord
 from rocky.ledger.pipeline_records import GracePeriod, LoadedFile
 from rocky.ledger.provenance import CollectedFile, InputIndexEntry, ProvenanceRecord
 from rocky.ledger.readers.history import EvidenceReader
@@ -131,6 +133,7 @@ class LedgerRecords:
     written: dict[str, datetime] = field(default_factory=dict)
     sweeps: dict[str, SweepRecord] = field(default_factory=dict)
     promotions: dict[str, PromotionRecord] = field(default_factory=dict)
+    erasures: dict[str, ErasureRecord] = field(default_factory=dict)
 
     @property
     def settled_runs(self) -> frozenset[str]:
@@ -158,6 +161,7 @@ _OTHER_TABLES: Final[tuple[tuple[type[Record], str], ...]] = (
     (GracePeriod, "grace_periods"),
     (LoadedFile, "loaded_files"),
     (BranchRecord, BRANCHES),
+    (GovernanceRecord, GOVERNANCE),
 )
 
 
@@ -187,6 +191,7 @@ def load_ledger_records(
             pass
     recorded.sweeps.update(rows.load(SweepRecord, SWEEPS))
     recorded.promotions.update(rows.load(PromotionRecord, PROMOTIONS))
+    recorded.erasures.update(rows.load(ErasureRecord, ERASURES))
     models: dict[str, list[ModelExecution]] = {}
     for (run_id, _), execution in recorded.executions.items():
         models.setdefault(run_id, []).append(execution)
@@ -238,7 +243,7 @@ class _RowLoader:
 def _keys_of(record: Any, key: str) -> tuple[str, ...]:
     """The keys a record may lie under; any for one that does not say."""
     match record:
-        case RunRecord() | PromotionRecord():
+        case RunRecord() | PromotionRecord() | ErasureRecord():
             return (record.run_id,)
         case ModelExecution():
             return (key_of(key.partition("|")[0], record.model_name.lower()),)

@@ -18,6 +18,7 @@ from blake3 import blake3
 from rocky.canonical import canonical_json
 from rocky.errors import LedgerUnreadable, SealRefused
 from rocky.evidence.chain import Chain, check_chain
+from rocky.evidence.erasures import Certificates
 from rocky.evidence.findings import FindingCode, Findings
 from rocky.evidence.records import LedgerRecords, OpenWarehouse, Places, TablePlace
 from rocky.evidence.tables import find_tables
@@ -242,7 +243,7 @@ def check_kept(
         )
     if not kept.seals:
         return
-    makers = _find_makers(chain, recorded)
+    makers, certificates = _find_makers(chain, recorded), Certificates(recorded)
     listed = (each for one in kept.seals for each in one.seal.tables)
     found = _read_commits(listed, recorded.places)
     for name, seal in kept.seals:
@@ -252,6 +253,13 @@ def check_kept(
             if found[table] == table.commit:
                 continue
             place = TablePlace(recorded.places.root(table.warehouse), table.path)
+            erased = certificates.explain_commit(place, table.version, table.commit, found[table])
+            if erased is not None and goes_on:
+                findings.note(
+                    f"{place.root}/{place.prefix}: statistics of erased files were taken out of the"
+                    f" commit that `{name}` has, by the certificate of `{erased}`"
+                )
+                continue
             maker = makers.get(place)
             # Records that do not go on from the seal explain nothing.
             if goes_on and maker is not None and maker.begun > seal.head.seq:

@@ -17,6 +17,7 @@ from typing import Final
 from rocky.errors import LedgerUnreadable, StoreUnreadable
 from rocky.evidence.chain import check_anchor, check_chain, check_covered
 from rocky.evidence.chain_order import check_order
+from rocky.evidence.erasures import Certificates, check_erasure_journals
 from rocky.evidence.findings import Finding, FindingCode, Findings
 from rocky.evidence.provenance import (
     ProvenanceChecker,
@@ -155,6 +156,8 @@ class _Verifier:
             check_reuse(maker, execution, self._recorded, made, self._findings)
         check_promotions(self._recorded, histories, self._findings)
         self._check_files(histories)
+        if self._scope.is_all:
+            Certificates(self._recorded).check_gone(self._findings)
         self._check_anchors()
 
     def check_kept(self, kept: KeptHeads) -> Head:
@@ -283,6 +286,7 @@ class _Verifier:
             runs = [each for each in self._recorded.runs.values() if each.warehouse == root]
             warehouse, findings = self._places.warehouse(root), self._findings
             self._check_journals(warehouse)
+            check_erasure_journals(warehouse, findings)
             newest.append(check_anchor(warehouse, ledger_id, self._chain, order, runs, findings))
         reached = [each for each in newest if each is not None]
         if reached:

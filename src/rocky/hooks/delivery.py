@@ -28,7 +28,7 @@ from rocky.canonical import line_json
 from rocky.hooks.events import Event
 from rocky.hooks.formats import body_of
 from rocky.project.configuration.hooks import Hook
-from rocky.project.secrets import Secrets
+from rocky.project.secrets import Secrets, is_secret_name
 from rocky.project.toml.variables import Substituted, written
 from rocky.run.outcomes import HookDelivery
 from rocky.version import __version__
@@ -43,6 +43,7 @@ _AFTERWARDS: Final = 1.0
 """How long is waited for the last words of a command that has ended."""
 _WORD: Final = 6
 """A value of a variable that is shorter stands in every text."""
+_ASSIGNED: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _NAMED: Final = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)")
 
 
@@ -59,7 +60,9 @@ def target_of(hook: Hook) -> str:
     if hook.command is not None:
         # As it stands in the file: what a variable resolved to may be a secret.
         words = written(hook.command).split()
-        return f"command `{words[0] if words else ''}`"
+        # A shell takes variables before the program, and one of them may be a secret.
+        named = next((word for word in words if not _ASSIGNED.match(word)), "")
+        return f"command `{named}`"
     return f"{hook.format} at {urlsplit(hook.url or '').hostname or 'no host'}"
 
 
@@ -73,15 +76,24 @@ def deliver(hook: Hook, event: Event, place: Surroundings) -> HookDelivery:
     attempts = 0
     for _ in range(1 + hook.retries):
         attempts += 1
-        error = send(hook, event, body, place, document)
+        try:
+            error = send(hook, event, body, place, document)
+        except (OSError, RuntimeError) as failure:
+            # No room for what a command is given, or no thread to wait in.
+            error = _Refusal(str(failure) or type(failure).__name__, may_help=False)
         if error is None or not error.may_help:
             break
         if time.monotonic() + wait > ends or attempts > hook.retries:
             break
         time.sleep(wait)
         wait *= 2
-    said = None if error is None else _secrets(hook, place).scrub(error.message)[:_TOLD]
+    said = None if error is None else _shown(_secrets(hook, place).scrub(error.message))
     return HookDelivery(event.name, target_of(hook), attempts, said, hook.required)
+
+
+def _shown(text: str) -> str:
+    """What somebody else wrote, in one line that can do nothing to a terminal."""
+    return "".join(each if each.isprintable() else " " for each in text[:_TOLD])
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +109,8 @@ def _secrets(hook: Hook, place: Surroundings) -> Secrets:
     from_outside = [value for value in hook.env.values() if isinstance(value, Substituted)]
     named = _NAMED.findall(written(hook.command or ""))
     values = [place.environment.get(name, "") for name in named]
+    # A script may tell what its line does not name.
+    values += [value for name, value in place.environment.items() if is_secret_name(name)]
     return Secrets([*texts, *from_outside, *(each for each in values if len(each) >= _WORD)])
 
 
@@ -194,8 +208,12 @@ def _post(
     # The limit of a socket is one for each of its bytes; this is one for the answer.
     ask.join(hook.timeout_seconds)
     if not answered:
-        return _Refusal(f"it did not answer within {hook.timeout_seconds} s")
+        return _late(hook)
     return answered[0]
+
+
+def _late(hook: Hook) -> _Refusal:
+    return _Refusal(f"it did not answer within {hook.timeout_seconds} s")
 
 
 def _ask(hook: Hook, body: bytes, headers: Mapping[str, str]) -> _Refusal | None:
@@ -208,7 +226,14 @@ def _ask(hook: Hook, body: bytes, headers: Mapping[str, str]) -> _Refusal | None
             return _Refusal(f"HTTP {refused.code} {refused.reason}", refused.code in _AGAIN)
     except HTTPException as failure:
         return _Refusal(f"it answered with no HTTP ({type(failure).__name__})", may_help=False)
-    except (OSError, ValueError) as failure:
+    except OSError as failure:
         reason = failure.reason if isinstance(failure, urllib.error.URLError) else failure
+        if isinstance(reason, TimeoutError):
+            # The socket's limit and that of the whole answer end together; either may be first.
+            return _late(hook)
         return _Refusal(str(reason) or type(reason).__name__)
+    except ValueError:
+        # What Python says of it shows the value.
+        message = "its address or a header holds what HTTP does not take, such as the end of a line"
+        return _Refusal(message, may_help=False)
     return None

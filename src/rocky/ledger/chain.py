@@ -34,6 +34,8 @@ CHAINED: Final = (
     "collected_files",
     "sweeps",
     "promotions",
+    "erasures",
+    "governance",
 )
 """The tables that are evidence. The others are state for the next run, and prove nothing."""
 

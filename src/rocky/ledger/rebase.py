@@ -17,6 +17,7 @@ from rocky.errors import LedgerUnreadable
 from rocky.ledger.branch_records import BRANCHES, PROMOTIONS, BranchRecord, former_key
 from rocky.ledger.chain import CHAIN_TABLE, Entry, Head, entry_key, parse_entry, value_hash
 from rocky.ledger.database import connect_reader, connect_writer, transaction, translated
+from rocky.ledger.erasure_records import ERASURES
 from rocky.ledger.record import key_of, load_record
 from rocky.ledger.run_records import RunRecord, RunStatus
 from rocky.ledger.schema import RowWriter, load_head
@@ -129,7 +130,7 @@ class _Rebase:
                 owner = entry.key.partition("|")[0]
             elif entry.table not in _OF_MODEL:
                 owner = None
-            run_id = entry.key if entry.table in (_RUNS, PROMOTIONS) else owner
+            run_id = entry.key if entry.table in (_RUNS, PROMOTIONS, ERASURES) else owner
             if entry.table in _LEFT_OUT or (run_id is not None and self._is_dropped(run_id)):
                 continue
             if entry.table == _RUNS:

@@ -41,7 +41,7 @@ from rocky.ledger.row_evidence import (
     is_untouched,
 )
 
-SCHEMA_VERSION: Final = 4
+SCHEMA_VERSION: Final = 5
 
 CHAINED_SINCE: Final = 2
 """The first version with a chain; files of older ones are chained when they are next written."""

@@ -17,7 +17,7 @@ from rocky.ledger.record import RunId
 from rocky.ledger.writer import ModelRecords
 from rocky.maintenance.tables import RecordedTable, find_tables, load_table_records
 from rocky.run.checksums import damaged_file
-from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
+from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure, hide_words
 from rocky.run.engine.protocol import Engine
 from rocky.run.prepare.claims import BegunRun, ledger_statement, open_recorded_run
 from rocky.run.prepare.pins import PinnedTable
@@ -143,7 +143,7 @@ class TableWork:
     def require_sound(self, files: Sequence[DataFile]) -> None:
         """Raise unless runs have made the table, and files hold the bytes they are named by."""
         table, snapshot = self.found.table, self.snapshot
-        self._adopter.refuse_foreign(self.found.model, PinnedTable(table, snapshot))
+        self.adopter.refuse_foreign(self.found.model, PinnedTable(table, snapshot))
         damaged = damaged_file(table, replace(snapshot, files=tuple(files)))
         if damaged is not None:
             raise StoreUnreadable(
@@ -169,8 +169,10 @@ class TableWork:
         except STEP_ERRORS as error:
             if isinstance(error, RockyError):
                 raise
-            said = classify_step_failure(error, engine.explain)
-            raise RockyError(f"`{self.found.table.name}` is as it was: {said.message}") from error
+            failure = classify_step_failure(error, engine.explain)
+            said = hide_words(failure, self.opened.resources.disclosure)
+            cause = error if said.hides is None else None
+            raise RockyError(f"`{self.found.table.name}` is as it was: {said.message}") from cause
 
     def commit(
         self,
@@ -180,32 +182,40 @@ class TableWork:
         rows_hash: str,
     ) -> Committed:
         """One commit that puts files in the place of others."""
+        return self.found.table.commit(self.change(operation, gone, files, rows_hash))
+
+    def change(
+        self,
+        operation: Operation,
+        gone: Sequence[DataFile],
+        files: Sequence[DataFile],
+        rows_hash: str,
+    ) -> Change:
+        """What such a commit does."""
         snapshot = self.snapshot
         info = {key: str(snapshot.info[key]) for key in _KEPT_INFO if key in snapshot.info}
-        return self.found.table.commit(
-            Change(
-                operation,
-                snapshot,
-                snapshot.schema,
-                snapshot.partition_columns,
-                tuple(files),
-                frozenset(file.path for file in gone),
-                properties={ROWS_HASH: rows_hash},
-                info={
-                    **info,
-                    "runId": self.begun.run_id,
-                    "model": self.found.model,
-                    **ledger_statement(self.opened.resources),
-                },
-                authority=self.begun.authority,
-            )
+        return Change(
+            operation,
+            snapshot,
+            snapshot.schema,
+            snapshot.partition_columns,
+            tuple(files),
+            frozenset(file.path for file in gone),
+            properties={ROWS_HASH: rows_hash},
+            info={
+                **info,
+                "runId": self.begun.run_id,
+                "model": self.found.model,
+                **ledger_statement(self.opened.resources),
+            },
+            authority=self.begun.authority,
         )
 
     def record(self, records: ModelRecords, committed: Committed, engine: Engine) -> None:
         """Write the records of the commit, and tell whoever is told of tables."""
         resources, table = self.opened.resources, self.found.table
         now = records.execution.finished_at
-        adopted = self._adopter.adopt(table, committed.snapshot.version, now)
+        adopted = self.adopter.adopt(table, committed.snapshot.version, now)
         execution = replace(records.execution, adopted=adopted.commits)
         artifacts = (*adopted.artifacts, *records.artifacts)
         resources.ledger.record_models(
@@ -215,5 +225,5 @@ class TableWork:
             each.tell(engine, table, committed.snapshot)
 
     @property
-    def _adopter(self) -> CommitAdopter:
+    def adopter(self) -> CommitAdopter:
         return CommitAdopter(self.opened.resources.ledger, self.begun.run_id)

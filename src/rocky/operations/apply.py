@@ -67,7 +67,7 @@ def apply(
     asked = parse_request_document(stored.payload.get("request", {}))
     _refuse_others(workspace, stored, asked)
     there = workspace.on_production() if asked.branch is None else workspace.on_branch(asked.branch)
-    own = known_branch(replace(there, variables=asked.variables))
+    own = known_branch(replace(there, variables=asked.variables, mask_env=asked.mask_env))
     refresh_state(own, state_path(own))
     compilation = compile_workspace(own)
     check_kept_plan(stored, propose_plan(own, compilation, asked.request), state_path(own))
@@ -86,6 +86,9 @@ def _refuse_others(workspace: Workspace, stored: KeptPlan, asked: PlanRequest) -
         raise InvalidRequest(f"plan `{short}` is of {whose}, and cannot be applied to `{branch}`")
     if workspace.variables and dict(workspace.variables) != dict(asked.variables):
         raise InvalidRequest(f"plan `{short}` was made with its own variables: pass no others")
+    if workspace.mask_env not in (None, asked.mask_env):
+        made = "no environment" if asked.mask_env is None else f"`--env {asked.mask_env}`"
+        raise InvalidRequest(f"plan `{short}` was made with {made}: pass no other")
 
 
 def check_kept_plan(stored: KeptPlan, now: PlanProposal, state: Path) -> None:

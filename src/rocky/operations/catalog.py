@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from rocky.analysis.compilation import Compilation
+from rocky.analysis.disclosure import Disclosure
 from rocky.language.datatypes.types import StructField
 from rocky.language.ir import OutputColumn
 from rocky.operations.digest import Digest, Digested, counts
@@ -18,6 +19,7 @@ from rocky.operations.workspace import Workspace, compile_workspace
 from rocky.plan.arguments import Request
 from rocky.plan.selectors import select_nodes
 from rocky.project import ModelFile, SourceTable
+from rocky.project.configuration.classifications import joined_tags
 from rocky.project.configuration.freshness import FreshnessRecord
 from rocky.project.configuration.labels import shown_meta, shown_tags, shown_text
 from rocky.project.descriptions import Described, describe_declared, describe_model
@@ -108,12 +110,15 @@ def catalog(workspace: Workspace, request: CatalogRequest) -> CatalogReport:
     sources = (_declared(each) for key, each in project.sources.items() if key in chosen)
     seeds = (_declared(each) for key, each in project.seeds.items() if key in chosen)
     names = (name.lower() for name in compilation.order)
-    models = (_model(compilation, project.models[key]) for key in names if key in chosen)
+    disclosure = Disclosure(compilation)
+    models = (
+        _model(compilation, project.models[key], disclosure) for key in names if key in chosen
+    )
     errors = len(errors_in(compilation.diagnostics))
     return CatalogReport(errors=errors, tables=(*sources, *seeds, *models))
 
 
-def _model(compilation: Compilation, model: ModelFile) -> CatalogTable:
+def _model(compilation: Compilation, model: ModelFile, disclosure: Disclosure) -> CatalogTable:
     ir = compilation.models.get(model.key)
     said = describe_model(model, compilation.project.contracts.get(model.key))
     return CatalogTable(
@@ -129,7 +134,7 @@ def _model(compilation: Compilation, model: ModelFile) -> CatalogTable:
         freshness=_freshness(model.settings.freshness),
         complete=ir is not None and ir.known,
         columns=_columns(ir.columns if ir is not None else (), said, model.classification),
-        tests=tuple(_tests(model)),
+        tests=tuple(_tests(model, disclosure)),
     )
 
 
@@ -153,16 +158,16 @@ def _declared(table: SourceTable | SeedTable) -> CatalogTable:
 def _columns(
     columns: Iterable[OutputColumn | StructField],
     said: Described,
-    classified: Mapping[str, str],
+    classified: Mapping[str, tuple[str, ...]],
 ) -> tuple[CatalogColumn, ...]:
-    by_name = {name.lower(): label for name, label in classified.items()}
+    by_name = {name.lower(): label for name, label in joined_tags(classified).items()}
     return tuple(
         CatalogColumn(
             each.name,
             str(each.type),
             each.nullable,
             said.columns.get(each.name.lower()),
-            shown_text(by_name.get(each.name.lower())),
+            by_name.get(each.name.lower()),
         )
         for each in columns
     )
@@ -175,13 +180,13 @@ def _freshness(declared: FreshnessRecord | None) -> CatalogFreshness | None:
     return CatalogFreshness(declared.time_column, limits.get("warning"), limits.get("error"))
 
 
-def _tests(model: ModelFile) -> Iterator[CatalogTest]:
+def _tests(model: ModelFile, disclosure: Disclosure) -> Iterator[CatalogTest]:
     # Words for tests are the page's; a model without any does not pay for them.
     if not (model.tests or model.settings.test or model.settings.freshness):
         return
     from rocky.operations.page.declared_tests import describe_tests  # noqa: PLC0415
 
-    for each in describe_tests(model, {}):
+    for each in describe_tests(model, {}, disclosure):
         yield CatalogTest(
             each.name, each.kind, each.severity, each.column, each.rule, each.description
         )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocky.analysis.exposure import find_exposures
 from rocky.diagnostics import Diagnostic, Severity
 from rocky.operations.compile import (
     CompileSummary,
@@ -63,7 +64,11 @@ def ci(workspace: Workspace, request: CiRequest) -> CiReport:
         workspace, jobs=request.jobs, cache=request.cache, portability=True
     )
     compilation = with_consumers_of(compilation, request.consumers)
-    found = (*compilation.diagnostics, *find_tracked_cache(compilation.project))
+    found = (
+        *compilation.diagnostics,
+        *find_exposures(compilation),
+        *find_tracked_cache(compilation.project),
+    )
     models = chosen_models(compilation, ())
     severities = {each.severity for each in found}
     return CiReport(

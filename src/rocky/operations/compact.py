@@ -4,19 +4,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
-from rocky.errors import RunRefused
 from rocky.ledger.record import RunId
 from rocky.operations.digest import Digested
-from rocky.operations.seal import seal_deed
-from rocky.operations.state_change import load_sound_project
-from rocky.operations.workspace import Workspace, caller_of, refresh_state, state_path
-from rocky.plan.adapters import main_adapter
+from rocky.operations.maintenance import open_tables
+from rocky.operations.workspace import Workspace
 from rocky.plan.arguments import Request
-from rocky.run.prepare.pins import open_project_warehouse
 
 # Who only asks what would be done does not wait for pyspark.
 if TYPE_CHECKING:
-    from rocky.maintenance.compaction import CompactedTable, Compaction
+    from rocky.maintenance.compaction import CompactedTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,34 +68,17 @@ def compact(workspace: Workspace, request: CompactRequest) -> CompactReport:
     is not recorded, LedgerLocked while a run writes one of the tables,
     ForeignCommit for commits that no run made, and SealRefused when it was done and is not sealed.
     """
-    if workspace.branch_name is not None:
-        raise RunRefused(
-            f"the tables of branch `{workspace.branch_name}` are not compacted: their files are"
-            " production's too, until they are promoted"
-        )
-    project = load_sound_project(workspace, "compacted")
+    tables = open_tables(workspace, request.adapter, subject="tables", verb="compacted")
     from rocky.maintenance.compaction import compact_tables, plan_compaction  # noqa: PLC0415
-    from rocky.maintenance.tables import find_tables, load_table_records  # noqa: PLC0415
+    from rocky.maintenance.tables import find_tables  # noqa: PLC0415
 
-    _, adapter = main_adapter(project, request.adapter)
-    target = project.config.maintenance.target_bytes
-    state = state_path(workspace)
-    refresh_state(workspace, state)
-    warehouse = open_project_warehouse(adapter, project.root, workspace.environment)
-    found = find_tables(load_table_records(state), warehouse, request.tables)
-    planned = plan_compaction(found, target, named=bool(request.tables))
-    if request.dry_run or all(each.status != "pending" for each in planned.tables):
-        return _report(planned, request, target)
-    from rocky.run.prepare.session import open_run  # noqa: PLC0415
-
-    with open_run(project, adapter, caller_of(workspace, project, state)) as opened:
-        done = compact_tables(opened, request.tables, target, datetime.now(UTC))
-    if done.run_id is not None:
-        seal_deed(workspace, project, "run", done.run_id)
-    return _report(done, request, target)
-
-
-def _report(done: "Compaction", request: CompactRequest, target: int) -> CompactReport:
+    target = tables.project.config.maintenance.target_bytes
+    found = find_tables(tables.records, tables.warehouse, request.tables)
+    done = tables.carry_out(
+        plan_compaction(found, target, named=bool(request.tables)),
+        lambda opened: compact_tables(opened, request.tables, target, datetime.now(UTC)),
+        dry_run=request.dry_run,
+    )
     return CompactReport(request.dry_run, target, tuple(map(_table, done.tables)), done.run_id)
 
 

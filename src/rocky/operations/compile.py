@@ -7,17 +7,17 @@ from datetime import UTC, datetime
 from functools import cache, lru_cache
 from pathlib import Path
 
-from rocky.analysis.compilation import Compilation, unpack_schema
+from rocky.analysis.compilation import Compilation, complete_reasons, unpack_schema
 from rocky.analysis.contracts import record_baselines
 from rocky.analysis.lineage import reach_models
 from rocky.compiler.fingerprints import Fingerprints, fingerprints_of
-from rocky.compiler.passes import compile_project
+from rocky.compiler.passes import compile_project, has_untyped_tables
 from rocky.diagnostics import Code, Diagnostic, Severity
 from rocky.errors import InvalidRequest
 from rocky.language.datatypes.text import decode_type
 from rocky.language.datatypes.types import UNKNOWN
 from rocky.language.dialects.table import Dialect
-from rocky.language.ir import ModelIr, is_deterministic
+from rocky.language.ir import is_deterministic
 from rocky.operations.digest import Digest, Digested, counts
 from rocky.operations.findings import Finding, errors_in, findings_of
 from rocky.operations.report import Blake3, OnDemand, hidden
@@ -301,7 +301,11 @@ def summarise(
         chosen = [compilation.models[each.key] for each in models if each.key in compilation.models]
         columns = sum(len(each.columns) for each in chosen)
         unknown = sum(column.type is UNKNOWN for each in chosen for column in each.columns)
-        reasons = _unknown_reasons(chosen)
+        counts = Counter[str]()
+        for model in chosen:
+            counts.update(dict(model.unknowns))
+        untyped = has_untyped_tables(compilation.project)
+        reasons = list(complete_reasons(unknown, counts, has_untyped=untyped))
     return CompileSummary(
         len(models),
         columns,
@@ -316,13 +320,6 @@ def summarise(
         cached_tables(compilation, datetime.now(UTC)),
         tuple(IgnoredSchema(x.file, x.why) for x in compilation.project.unused_schemas),
     )
-
-
-def _unknown_reasons(models: Iterable[ModelIr]) -> list[tuple[str, int]]:
-    counts: Counter[str] = Counter()
-    for model in models:
-        counts.update(dict(model.unknowns))
-    return sorted(counts.items(), key=lambda each: (-each[1], each[0]))
 
 
 def _describe_models(

@@ -35,12 +35,16 @@ class DocsRequest(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class DocsReport(Digested):
-    """The site that was written. `errors` and `warnings` are findings that it shows."""
+    """The site that was written. `tables` are those that pipelines write.
+
+    `errors` and `warnings` are findings that it shows.
+    """
 
     folder: str
     start: str
     models: int
     sources: int
+    tables: int
     seeds: int
     runs: int
     errors: int
@@ -83,6 +87,7 @@ def docs(workspace: Workspace, request: DocsRequest) -> DocsReport:
         start=(folder / "index.html").as_posix(),
         models=kinds.count("model"),
         sources=kinds.count("source") + kinds.count("import"),
+        tables=kinds.count("table"),
         seeds=kinds.count("seed"),
         runs=len(past.runs),
         errors=severities.count("error"),

@@ -13,6 +13,7 @@ from typing import Final
 from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import NothingSelected, ProjectNotFound, RockyError
 from rocky.operations.digest import Digested
+from rocky.operations.governance_checks import check_governance
 from rocky.operations.health_checks import (
     Diagnosis,
     Health,
@@ -44,6 +45,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "adapters": check_adapters,
     "pipelines": check_pipelines,
     "sources": check_sources,
+    "governance": check_governance,
     "cache": check_cache,
     "java": check_java,
     "spark": check_spark,

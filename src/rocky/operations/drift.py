@@ -1,10 +1,12 @@
-"""Drift: how live sources differ from their copies, and what a run would do about it."""
+"""Drift: how sources differ from their copies, and a catalogue from what it was told."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from rocky.governance.planner import find_drift
 from rocky.operations.digest import Digested
 from rocky.operations.findings import refuse_errors
+from rocky.operations.governance import HeldFact, govern, held_fact
 from rocky.operations.pipeline_report import TableDrift
 from rocky.operations.pipelines import replications
 from rocky.operations.report import hidden
@@ -22,6 +24,8 @@ from rocky.plan.adapters import pipeline_adapter
 from rocky.plan.arguments import Request
 from rocky.plan.refusals import config_findings
 from rocky.plan.request import RunRequest
+from rocky.project import Project
+from rocky.project.configuration.pipelines import ReplicationPipeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +53,30 @@ class PipelineDrift:
     failed: Mapping[str, str] = hidden()
 
 
+@dataclass(frozen=True, slots=True)
+class ChangedFact:
+    """Something that a catalogue holds with another value than it was told."""
+
+    applied: HeldFact
+    held: HeldFact
+
+
+@dataclass(frozen=True, slots=True)
+class GovernanceDrift:
+    """What a catalogue holds otherwise than it was told: gone, changed, and said by others."""
+
+    catalogue: str
+    missing: tuple[HeldFact, ...]
+    changed: tuple[ChangedFact, ...]
+    foreign: tuple[HeldFact, ...]
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class DriftReport(Digested):
-    """What was found, by pipeline."""
+    """What was found, by pipeline; and in the catalogue, where there is one."""
 
     pipelines: Mapping[str, PipelineDrift]
+    catalogue: GovernanceDrift | None = None
 
     @property
     def has_errors(self) -> bool:
@@ -62,7 +85,9 @@ class DriftReport(Digested):
 
 
 def drift(workspace: Workspace, request: DriftRequest) -> DriftReport:
-    """How sources have changed since they were copied. Nothing is written.
+    """How sources have changed since they were copied, and what the catalogue holds otherwise.
+
+    Nothing is written.
 
     Raises NothingSelected, ErrorsFound for errors in `rocky.toml`, and what listing sources raises.
     """
@@ -70,7 +95,8 @@ def drift(workspace: Workspace, request: DriftRequest) -> DriftReport:
     compilation = compile_workspace(workspace)
     refuse_errors(compilation, config_findings(compilation))
     project = compilation.project
-    chosen = replications(project, request.pipeline)
+    governed = _governed(project, request) and workspace.branch_name is None
+    chosen = _replications(project, request, governed=governed)
     refresh_state(workspace, state_path(workspace))
     caller = caller_of(workspace, project, state_path(workspace))
     asked = RunRequest(filters=request.filters, adapter=request.adapter)
@@ -80,7 +106,32 @@ def drift(workspace: Workspace, request: DriftRequest) -> DriftReport:
         found[name] = _report(
             *preview_replication(compilation, name, pipeline, adapter, asked, caller, prune=False)
         )
-    return DriftReport(found)
+    return DriftReport(found, _catalogue_drift(project, workspace) if governed else None)
+
+
+def _governed(project: Project, request: DriftRequest) -> bool:
+    """Whether a catalogue is looked at too: not by who asks for one pipeline."""
+    asked_for_some = request.pipeline is not None or bool(request.filters)
+    return project.config.governance.catalog.kind != "none" and not asked_for_some
+
+
+def _replications(
+    project: Project, request: DriftRequest, *, governed: bool
+) -> Mapping[str, ReplicationPipeline]:
+    """The pipelines to look at; none is no mistake where there is a catalogue."""
+    some = any(isinstance(each, ReplicationPipeline) for each in project.config.pipeline.values())
+    return replications(project, request.pipeline) if some or not governed else {}
+
+
+def _catalogue_drift(project: Project, workspace: Workspace) -> GovernanceDrift:
+    found = govern(project, state_path(workspace))
+    drifted = find_drift(found.held, found.applied, project.config.governance.foreign)
+    return GovernanceDrift(
+        found.catalogue.title,
+        tuple(map(held_fact, drifted.missing)),
+        tuple(ChangedFact(held_fact(one), held_fact(other)) for one, other in drifted.changed),
+        tuple(map(held_fact, drifted.foreign)),
+    )
 
 
 def _report(plan: ReplicationPlan, copies: tuple[CopyPreview, ...]) -> PipelineDrift:

@@ -25,7 +25,7 @@ from rocky.plan.arguments import Request
 from rocky.project.files import read_text, write_atomically
 from rocky.project.model_text import find_front_matter
 
-Status = Literal["unchanged", "changed", "unreadable"]
+Status = Literal["unchanged", "changed", "unreadable", "unwritable"]
 
 _UNPROVED: Final = (
     "its layout cannot be proved to mean the same, so the file is left as it is;"
@@ -47,7 +47,7 @@ class FmtRequest(Request):
 
 @dataclass(frozen=True, slots=True)
 class FormattedFile:
-    """A file: how it would change, as a unified diff; or why it could not be read, and where."""
+    """A file: how it would change, as a unified diff; or why it was left alone, and where."""
 
     path: str
     status: Status
@@ -70,23 +70,33 @@ class FmtReport(Digested):
     def unreadable(self) -> tuple[FormattedFile, ...]:
         return tuple(each for each in self.files if each.status == "unreadable")
 
+    @property
+    def unwritable(self) -> tuple[FormattedFile, ...]:
+        return tuple(each for each in self.files if each.status == "unwritable")
+
     def digest(self) -> Digest:
         done = "written" if self.written else "to be written"
         title = f"{counts(file=len(self.files))}, {len(self.changed)} {done}"
         if self.unreadable:
             title += f", {len(self.unreadable)} unreadable"
+        if self.unwritable:
+            title += f", {len(self.unwritable)} unwritable"
         rows = [(each.path, each.status, each.error or "") for each in self.files]
         return Digest(title, ("file", "status", "why"), rows, len(rows))
 
 
 def fmt(workspace: Workspace, request: FmtRequest) -> FmtReport:
-    """Lay out the texts of models. Raises NothingSelected, what loading raises, and OSError."""
+    """Lay out the texts of models. Raises NothingSelected and what loading raises."""
     files: list[FormattedFile] = []
     for path, shown in _chosen(workspace, request):
         found, text = _format_file(path, shown)
-        files.append(found)
         if text is not None and not request.check:
-            write_atomically(path, text, mode=stat.S_IMODE(path.stat().st_mode))
+            try:
+                write_atomically(path, text, mode=stat.S_IMODE(path.stat().st_mode))
+            except OSError as failure:
+                why = f"{shown}: cannot be written: {failure.strerror}"
+                found = FormattedFile(shown, "unwritable", error=why)
+        files.append(found)
     return FmtReport(files=tuple(files), written=not request.check)
 
 

@@ -9,9 +9,8 @@ from typing import Any, Final
 
 from rocky.errors import InputNotBuilt, InvalidRequest, NothingSelected
 from rocky.operations.digest import Digest, Digested, counts
+from rocky.operations.row_disclosure import CheckedRows, Relation
 from rocky.operations.row_query import (
-    CheckedRows,
-    Relation,
     check_query,
     check_rows,
     declared_relation,
@@ -101,8 +100,9 @@ def table_frame(workspace: Workspace, request: TableRequest) -> Any:
         relation = declared_relation(compilation, declared.read, ())
     else:
         request = replace(request, adapter=request.adapter or declared.adapter)
-        relation = _pinned(
-            workspace, declared.name, _table_of(workspace, project, declared, request), request
+        table = _table_of(workspace, project, declared, request)
+        relation = _pinned(workspace, declared.name, table, request)._replace(
+            stored_as=declared.read
         )
     checked = check_rows(compilation, relation, None)
     return frame_rows(workspace, compilation, checked, request.adapter, relation)

@@ -6,6 +6,7 @@ files; nothing of it is run, and nothing is written unless everything is.
 
 import os
 import shutil
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -107,8 +108,9 @@ def import_dbt(request: ImportDbtRequest, environment: Mapping[str, str]) -> Imp
     _refuse_occupied(to)
     try:
         project, remarks = _load(request, environment)
-        remarks += hook_remarks(root)
-        translation = translate_project(project)
+        remarks += hook_remarks(root, project.macros)
+        translation = translate_project(project, time.monotonic)
+        remarks += translation.remarks
     except (RecursionError, MemoryError) as error:
         raise ImportRefused(
             f"`{root}` cannot be taken over: something in it is nested too deep, or too large"
@@ -181,7 +183,7 @@ def _load(
         f"no manifest: {why}; Rocky has read the files itself, which knows less of packages and"
         " of macros that dbt ships"
     )
-    return load_files(root), (said,)
+    return load_files(root, time.monotonic), (said,)
 
 
 def _count(things: tuple[ImportedThing, ...]) -> tuple[ImportCounts, ...]:

@@ -14,11 +14,12 @@ from rocky.analysis.lineage import (
     Hop,
     Lineage,
     RowHop,
+    Trace,
     model_edges,
     reach_models,
 )
 from rocky.errors import InvalidRequest, NothingSelected
-from rocky.language.datatypes.types import StructField
+from rocky.language.datatypes.types import UNKNOWN, StructField
 from rocky.language.ir import OutputColumn
 from rocky.operations.lineage_report import (
     ColumnLineage,
@@ -36,6 +37,8 @@ from rocky.operations.lineage_report import (
     Relation,
 )
 from rocky.operations.source_kinds import source_kind
+from rocky.operations.tag_lineage import TagLineage, tag_lineage
+from rocky.operations.unknown_origins import UnknownOrigin, typing_command, unknown_origins
 from rocky.operations.workspace import Workspace, compile_workspace, unknown_name
 from rocky.plan.arguments import Request
 from rocky.project import Project
@@ -47,19 +50,28 @@ class LineageRequest(Request):
     """MODEL or MODEL.COLUMN; sources and seeds work too. Which ways to look, if any is named.
 
     Without a way a model is looked at both ways, a column at what it comes from. Without a target
-    it is the whole project.
+    it is the whole project. With a `classification` it is where that tag goes, in the project or in
+    the target.
     """
 
     target: str | None = None
     column: str | None = None
     upstream: bool = False
     downstream: bool = False
+    classification: str | None = None
 
 
 def lineage(
     workspace: Workspace, request: LineageRequest
-) -> ModelLineage | ColumnLineage | ProjectLineage:
+) -> ModelLineage | ColumnLineage | ProjectLineage | TagLineage:
     """Where values come from and go to. Raises NothingSelected, InvalidRequest."""
+    if request.classification is not None:
+        _refuse_ways(request)
+        compilation = compile_workspace(workspace, discovered=True)
+        target = None
+        if request.target is not None:
+            target = _Relations(compilation).resolve(request.target, None)[0].name
+        return tag_lineage(compilation, request.classification, target)
     if request.target is None:
         _refuse_details(request)
         return _project_lineage(compile_workspace(workspace, discovered=True))
@@ -75,6 +87,21 @@ def lineage(
     if column is not None:
         return _column_lineage(compilation, graph, relation, column, ways)
     return _model_lineage(compilation, graph, relation, ways)
+
+
+def _refuse_ways(request: LineageRequest) -> None:
+    """Refuse what cannot be asked of a tag."""
+    asked = {
+        "--column": request.column is not None,
+        "--upstream": request.upstream,
+        "--downstream": request.downstream,
+    }
+    for option, is_asked in asked.items():
+        if is_asked:
+            raise InvalidRequest(
+                f"`{option}` does not go with `--classification`, which shows the whole way of a"
+                " tag; leave it out"
+            )
 
 
 def _refuse_details(request: LineageRequest) -> None:
@@ -163,6 +190,7 @@ def _model_lineage(
         **neighbours,
         edges=_edges(dict.fromkeys(hops)),
         influences=_influences(dict.fromkeys(rows)),
+        unknown=_unknown_above(compilation, relation) if "upstream" in ways else (),
         nodes=tuple(_node(compilation, each) for each in [name, *beside]),
     )
 
@@ -207,8 +235,35 @@ def _column_lineage(
             for each, kind in trace.reached.items()
         ),
         influences=_influences(row for trace in traces.values() for row in trace.influences),
+        unknown=_unknown_ends(compilation, graph, traces.get("upstream")),
         downstream_consumers=tuple(ColumnPlace(*each) for each in sorted(down.reached)),
     )
+
+
+def _unknown_above(compilation: Compilation, relation: Relation) -> tuple[UnknownOrigin, ...]:
+    is_open = not relation.complete or any(
+        each.data_type == UNKNOWN.text for each in relation.columns
+    )
+    is_copy = relation.kind == "table" and not relation.columns
+    return unknown_origins(compilation, [relation.name]) if is_open or is_copy else ()
+
+
+def _unknown_ends(
+    compilation: Compilation, graph: Lineage, trace: Trace | None
+) -> tuple[UnknownOrigin, ...]:
+    """The tables that a way up ends in: those read by models in which a column has no origin."""
+    if trace is None:
+        return ()
+    ends: list[str] = []
+    for column in (trace.start, *trace.reached):
+        ir = compilation.models.get(column.table.lower())
+        if ir is None or graph.hops_into(column):
+            continue
+        key = column.column.lower()
+        typed = {each.name.lower() for each in ir.columns if each.type != UNKNOWN}
+        if key not in typed:
+            ends.append(column.table)
+    return unknown_origins(compilation, ends)
 
 
 def _edges(hops: Iterable[Hop]) -> tuple[LineageEdge, ...]:
@@ -265,7 +320,7 @@ class _Relations:
         text = target.replace("`", "")
         relation = self.find(text)
         if relation is not None:
-            return relation, relation.column(column) if column is not None else None
+            return relation, self._column(relation, column) if column is not None else None
         owner, _, name = text.rpartition(".")
         relation = self.find(owner) if owner else None
         if relation is not None:
@@ -274,8 +329,26 @@ class _Relations:
                     f"`{target}` names the column `{name}` and `--column` names `{column}`:"
                     " leave one of them out"
                 )
-            return relation, relation.column(name)
+            return relation, self._column(relation, name)
         raise NothingSelected(self._unknown(text))
+
+    def _column(self, relation: Relation, name: str) -> LineageColumn:
+        """The column; one of unknown type where a table of unknown columns may have it.
+
+        Raises NothingSelected, with the command that makes the columns of a source known.
+        """
+        try:
+            return relation.column(name)
+        except NothingSelected:
+            command = typing_command(self._compilation.project, relation.name)
+            if command is not None:
+                raise NothingSelected(
+                    f"the columns of {relation.kind} `{relation.name}` are not known: `{command}`"
+                    " makes them known"
+                ) from None
+            if relation.complete or not unknown_origins(self._compilation, [relation.name]):
+                raise
+            return LineageColumn(name.replace("`", ""), UNKNOWN.text, nullable=True)
 
     def _unknown(self, text: str) -> str:
         """The nearest relation, with the column kept if the text could name one."""

@@ -10,6 +10,7 @@ from rocky.language.ir import INFLUENCE_ROLES, LINEAGE_KINDS
 from rocky.operations.digest import Digest, Digested, counts, render_html
 from rocky.operations.layered_graph import Graph, Node, render_svg
 from rocky.operations.report import hidden
+from rocky.operations.unknown_origins import UnknownOrigin
 from rocky.operations.workspace import unknown_name
 
 Kind = Literal["model", "source", "import", "seed", "table"]
@@ -134,6 +135,7 @@ class ReachedColumn:
 class ModelLineage(Drawn):
     """A relation, its direct neighbours, and every edge that touches it in the ways looked at.
 
+    `unknown` are tables above whose columns nobody knows: columns come from them as a whole.
     `graph` has the edges between whole models, all the way up and down; `kinds` what each of them
     is.
     """
@@ -148,6 +150,7 @@ class ModelLineage(Drawn):
     downstream: tuple[str, ...]
     edges: tuple[LineageEdge, ...]
     influences: tuple[LineageInfluence, ...]
+    unknown: tuple[UnknownOrigin, ...]
     nodes: tuple[LineageNode, ...]
 
     def digest(self) -> Digest:
@@ -155,6 +158,7 @@ class ModelLineage(Drawn):
             (each.source, each.target, each.transform) for each in self.edges
         ]
         rows += [(each.source, each.target.model, each.role) for each in self.influences]
+        rows += [(each.source, each.target, "not known") for each in self.unknown]
         title = (
             f"{self.relation.kind} {self.model}: {counts(column=len(self.columns))},"
             f" reads {len(self.upstream)}, read by {len(self.downstream)}"
@@ -170,7 +174,10 @@ class ModelLineage(Drawn):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ColumnLineage(Drawn):
-    """A column, each edge of its way, and `downstream_consumers`: every column made from it."""
+    """A column, each edge of its way, and `downstream_consumers`: every column made from it.
+
+    Where the way up ends in tables of unknown columns, `unknown` has the edges to these.
+    """
 
     relation: Relation = hidden()
     traces: tuple[Trace, ...] = hidden()
@@ -183,6 +190,7 @@ class ColumnLineage(Drawn):
     trace: tuple[LineageEdge, ...]
     reached: tuple[ReachedColumn, ...]
     influences: tuple[LineageInfluence, ...]
+    unknown: tuple[UnknownOrigin, ...]
     downstream_consumers: tuple[ColumnPlace, ...]
 
     def digest(self) -> Digest:
@@ -190,6 +198,7 @@ class ColumnLineage(Drawn):
             (each.source, each.target, each.transform) for each in self.trace
         ]
         rows += [(each.source, each.target.model, each.role) for each in self.influences]
+        rows += [(each.source, each.target, "not known") for each in self.unknown]
         null = "" if self.nullable else " not null"
         title = f"{self.model}.{self.column} {self.data_type}{null}, {self.direction}"
         return Digest(title, ("from", "to", "how"), rows, len(rows))

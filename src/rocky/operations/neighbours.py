@@ -4,7 +4,7 @@ from typing import Literal
 
 from rocky.errors import InvalidRequest
 from rocky.operations.lineage import LineageRequest, lineage
-from rocky.operations.lineage_report import ColumnLineage, ModelLineage, ProjectLineage
+from rocky.operations.lineage_report import ColumnLineage, ModelLineage
 from rocky.operations.list_report import Neighbour, NeighboursReport
 from rocky.operations.workspace import Workspace
 
@@ -22,7 +22,7 @@ def list_neighbours(
     if isinstance(found, ColumnLineage):
         name, near = f"{found.model}.{found.column}", _beside_column(found, up=up)
     else:
-        assert not isinstance(found, ProjectLineage)
+        assert isinstance(found, ModelLineage)
         name, near = found.model, _beside_model(found, up=up)
     return NeighboursReport(errors=errors, name=name, side=side, neighbours=near)
 

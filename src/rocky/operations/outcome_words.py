@@ -20,6 +20,7 @@ MOVED: Final = {
     "revert": "moved back",
     "compact": "compacted",
     "expire": "expired",
+    "erase": "erased",
 }
 """Tables that were written without a build: the outcome by the decision."""
 OUTCOMES: Final = (

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rocky.analysis.changes.change import Impact
 from rocky.analysis.changes.declarations import InterfaceChange, compare_interfaces
+from rocky.analysis.classification import classify
 from rocky.analysis.compilation import Compilation
 from rocky.analysis.imports.consumers import check_consumers, load_consumers
 from rocky.analysis.imports.findings import rebinding
@@ -99,7 +100,8 @@ def publish(workspace: Workspace, request: PublishRequest) -> PublishReport:
         raise NothingSelected(
             "none of the selected models has a table: there is nothing to publish"
         )
-    content = publish_interface(project, compilation.models, keys, rebinding(compilation))
+    rebind, facts = rebinding(compilation), classify(compilation)
+    content = publish_interface(project, compilation.models, keys, rebind, facts)
     text = encode_interface(content)
     path = request.out if request.out is not None else project.root / project.config.publish.out
     _refuse_outside(path, project.root)
@@ -189,7 +191,10 @@ def with_consumers(compilation: Compilation, given: Sequence[Path]) -> Compilati
     paths = (*given, *(project.root / path for path in project.config.publish.consumers))
     consumers, wrong = load_consumers(paths)
     published = find_published(compilation, project.config.publish.models)
-    found = [*wrong, *check_consumers(project, compilation.models, consumers, published)]
+    found = [
+        *wrong,
+        *check_consumers(project, compilation.models, consumers, published, classify(compilation)),
+    ]
     levels = {model.path: model.lints for model in project.models.values()}
     kept = apply_suppressions(found, {}, project.config.lints, levels)
     return replace(compilation, diagnostics=(*compilation.diagnostics, *kept))

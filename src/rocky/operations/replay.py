@@ -16,12 +16,13 @@ from rocky.ledger.record import RunId
 from rocky.ledger.run_records import ArtifactRecord, ModelExecution, RunRecord
 from rocky.operations.digest import Digested
 from rocky.operations.report import flat, hidden, same_fields
+from rocky.operations.row_disclosure import disclosure_for
 from rocky.operations.run_lookup import locate_run
 from rocky.operations.verify import VerifyReport, VerifyRequest, verify
 from rocky.operations.workspace import (
     Workspace,
+    compile_workspace,
     known_branch,
-    load_workspace,
     state_path,
 )
 from rocky.plan.arguments import Count, Request
@@ -205,8 +206,9 @@ def _execute(
     # Who looks at a record or checks it does not wait for pyspark.
     from rocky.replay.execution import PARALLEL, ReplayOptions, replay_project_run  # noqa: PLC0415
 
+    compilation = compile_workspace(workspace)
     found = replay_project_run(
-        load_workspace(workspace),
+        compilation.project,
         recorded,
         ReplayOptions(request.parallel or PARALLEL, request.keep, request.adapter),
         state=state_path(workspace),
@@ -214,6 +216,7 @@ def _execute(
         spark=workspace.spark,
         told=on_verdict,
         listener=workspace.listener,
+        disclosure=disclosure_for(workspace, compilation),
     )
     return _rebuild_report(found)
 

@@ -5,27 +5,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
-from rocky.errors import NothingSelected, RunRefused
+from rocky.errors import NothingSelected
 from rocky.ledger.record import RunId
 from rocky.operations.digest import Digested
-from rocky.operations.seal import seal_deed
-from rocky.operations.state_change import load_sound_project
-from rocky.operations.workspace import (
-    Workspace,
-    caller_of,
-    model_named,
-    refresh_state,
-    state_path,
-)
-from rocky.plan.adapters import main_adapter
+from rocky.operations.maintenance import open_tables
+from rocky.operations.workspace import Workspace, model_named
 from rocky.plan.arguments import Request
 from rocky.project import Project
 from rocky.project.configuration.kept_rows import kept_days, time_column_of
-from rocky.run.prepare.pins import open_project_warehouse
 
 # Who only asks what would be done does not wait for pyspark.
 if TYPE_CHECKING:
-    from rocky.maintenance.expiry import ExpiringTable, Expiry, ExpiryRule
+    from rocky.maintenance.expiry import ExpiringTable, ExpiryRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,34 +71,20 @@ def retention(workspace: Workspace, request: RetentionRequest) -> RetentionRepor
     is none or keeps its rows for ever, LedgerLocked while a run writes one of the tables,
     ForeignCommit for commits that no run made, and SealRefused when it was done and is not sealed.
     """
-    if workspace.branch_name is not None:
-        raise RunRefused(
-            f"no rows of branch `{workspace.branch_name}` are deleted: its files are production's"
-            " too, until it is promoted"
-        )
-    project = load_sound_project(workspace, "deleted")
+    tables = open_tables(workspace, request.adapter, subject="old rows", verb="deleted")
     from rocky.maintenance.expiry import expire_tables, plan_expiry  # noqa: PLC0415
-    from rocky.maintenance.tables import find_tables, load_table_records  # noqa: PLC0415
+    from rocky.maintenance.tables import find_tables  # noqa: PLC0415
 
-    now, rules = datetime.now(UTC), _rules(project, request.models)
-    _, adapter = main_adapter(project, request.adapter)
-    state = state_path(workspace)
-    refresh_state(workspace, state)
-    records = load_table_records(state)
-    warehouse = open_project_warehouse(adapter, project.root, workspace.environment)
+    now, rules = datetime.now(UTC), _rules(tables.project, request.models)
     # What has not been built has no rows to lose.
-    wanted = [target for target in rules if target in records]
-    found = find_tables(records, warehouse, wanted) if wanted else ()
-    planned = plan_expiry(found, rules, now)
-    if request.dry_run or all(each.status != "pending" for each in planned.tables):
-        return _report(planned, request)
-    from rocky.run.prepare.session import open_run  # noqa: PLC0415
-
-    with open_run(project, adapter, caller_of(workspace, project, state)) as opened:
-        done = expire_tables(opened, wanted, rules, now)
-    if done.run_id is not None:
-        seal_deed(workspace, project, "run", done.run_id)
-    return _report(done, request)
+    wanted = [target for target in rules if target in tables.records]
+    found = find_tables(tables.records, tables.warehouse, wanted) if wanted else ()
+    done = tables.carry_out(
+        plan_expiry(found, rules, now),
+        lambda opened: expire_tables(opened, wanted, rules, now),
+        dry_run=request.dry_run,
+    )
+    return RetentionReport(request.dry_run, tuple(map(_table, done.tables)), done.run_id)
 
 
 def _rules(project: Project, wanted: tuple[str, ...]) -> "Mapping[str, ExpiryRule]":
@@ -126,10 +103,6 @@ def _rules(project: Project, wanted: tuple[str, ...]) -> "Mapping[str, ExpiryRul
                 ' for how long, as `retention = "90d"`'
             )
     return rules
-
-
-def _report(done: "Expiry", request: RetentionRequest) -> RetentionReport:
-    return RetentionReport(request.dry_run, tuple(map(_table, done.tables)), done.run_id)
 
 
 def _table(each: "ExpiringTable") -> TableRetention:

@@ -37,6 +37,7 @@ from rocky.project.git import (
     resolve_ref,
     show_file,
 )
+from rocky.project.project import in_environment
 from rocky.project.toml.parser import load_toml
 
 Side = Literal["base", "head"]
@@ -194,6 +195,8 @@ def open_sides(
         remember=True,
         variables=workspace.variables,
     )
+    if workspace.mask_env is not None:
+        head = in_environment(head, workspace.mask_env)
     head = see_pipelines(head)
     repository = find_repository(folder)
     name = choose_base(workspace, repository) if ref is None else ref
@@ -279,9 +282,12 @@ def _load_base(snapshot: Snapshot, head: Project, workspace: Workspace, shown: s
             f"there is no `{head.config_path}` in this folder at {shown}, so there is nothing to"
             " compare with: name a base that has the project where it is now"
         )
-    return load_project(
+    base = load_project(
         snapshot.folder, env=workspace.environment, config=config, variables=workspace.variables
     )
+    # An environment may be new.
+    known = workspace.mask_env in base.config.mask.environments
+    return replace(base, env=workspace.mask_env) if known else base
 
 
 def _refuse_unused(workspace: Workspace, base: Project, head: Project) -> None:

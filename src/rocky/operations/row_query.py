@@ -6,22 +6,31 @@ was typed. A model that was never built is read by its query, and so is all that
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import uuid4
 
 from rocky.analysis.compilation import Compilation
+from rocky.analysis.disclosure import Disclosure, Secrets
 from rocky.analysis.names import CompiledTables, Names
 from rocky.diagnostics import Diagnostic
 from rocky.diagnostics.diagnostic import SourceText, Span
 from rocky.errors import RockyError
-from rocky.language.binder.query import bind_text
+from rocky.language.binder.query import BoundQuery, bind_text
 from rocky.language.datatypes.types import StructField
 from rocky.language.declared_functions import DeclaredFunction
 from rocky.language.names import quote_name
 from rocky.language.tables import Table as NamedTable
 from rocky.language.tables import Tables
 from rocky.operations.findings import ErrorsFound, errors_in, refuse_errors
+from rocky.operations.row_disclosure import (
+    CheckedRows,
+    Relation,
+    disclosure_for,
+    secrets_in,
+    secrets_read,
+    without_values,
+)
 from rocky.operations.row_values import choose_columns
 from rocky.operations.workspace import Workspace
 from rocky.plan.adapters import adapter_of, find_adapter
@@ -29,9 +38,8 @@ from rocky.plan.refusals import refusing_findings
 from rocky.plan.steps import Read, plan_steps, resolve_name
 from rocky.project import Project
 from rocky.run.prepare.pins import open_project_warehouse
-from rocky.store.delta.snapshot import Snapshot
 from rocky.store.parquet.rows import column_values
-from rocky.store.warehouse import Table, Warehouse
+from rocky.store.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from rocky.run.engine.protocol import Engine, Frame
@@ -41,39 +49,16 @@ _SHOWN: Final = "rocky_shown"
 _UNDONE: Final = "no row was read"
 
 
-class Relation(NamedTuple):
-    """What rows are asked of: a table at a snapshot, or something that is declared (`read`).
-
-    `fields` are the columns that are wanted, `schema` all there are.
-    """
-
-    name: str
-    fields: tuple[StructField, ...]
-    schema: tuple[StructField, ...]
-    table: Table | None = None
-    snapshot: Snapshot | None = None
-    read: Read | None = None
-
-    @property
-    def alias(self) -> str:
-        """What a condition may call it."""
-        return self.name.rpartition(".")[2]
-
-
-class CheckedRows(NamedTuple):
-    """A query that compiled, the models it reads, by key, and its columns."""
-
-    sql: str
-    reads: tuple[Read, ...] = ()
-    fields: tuple[StructField, ...] = ()
-
-
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The columns and the first rows of a query."""
+    """The columns and the first rows of a query, and what is hidden in each column.
+
+    The values are as they were read: whoever shows them has them said by `shown`.
+    """
 
     fields: tuple[StructField, ...]
-    values: tuple[tuple[Any, ...], ...]
+    values: tuple[tuple[Any, ...], ...] = field(repr=False)
+    secrets: tuple[Secrets, ...] = ()
 
 
 def declared_relation(compilation: Compilation, read: Read, columns: Sequence[str]) -> Relation:
@@ -179,8 +164,8 @@ class _ShownTables:
 
 def _check(
     compilation: Compilation, sql: str, tables: _ShownTables, typed: _Typed
-) -> tuple[tuple[Read, ...], tuple[StructField, ...]]:
-    """What a query reads of the project, and its columns. Raises ErrorsFound."""
+) -> tuple[tuple[Read, ...], tuple[StructField, ...], BoundQuery]:
+    """What a query reads of the project, its columns, and all of it bound. Raises ErrorsFound."""
     bound = bind_text(sql, tables)
     errors = errors_in(bound.diagnostics)
     if errors:
@@ -191,9 +176,8 @@ def _check(
     found = {resolve_name(compilation.project, names, each, "") for each in tables.asked}
     reads = tuple(sorted(each for each in found if each is not None))
     _refuse_broken(compilation, reads)
-    return reads, tuple(
-        StructField(each.name or "", each.type, each.nullable) for each in bound.columns
-    )
+    fields = tuple(StructField(each.name or "", each.type, each.nullable) for each in bound.columns)
+    return reads, fields, bound
 
 
 def _refuse_broken(compilation: Compilation, reads: Sequence[Read]) -> None:
@@ -242,15 +226,17 @@ def ask_rows(
     project = compilation.project
     chosen = find_adapter(project, adapter or _adapter_of(project, checked, relation))
     warehouse = open_project_warehouse(chosen, project.root, workspace.environment)
+    looking = disclosure_for(workspace, compilation)
     with (
         open_announced_engine(project, chosen, workspace.listener, workspace.spark) as engine,
-        _bound_frame(compilation, warehouse, engine, checked, relation) as frame,
+        _bound_frame(compilation, warehouse, engine, checked, relation, looking) as frame,
     ):
         fields = engine.columns(frame)
         table = engine.table(frame, limit)
     columns = [column_values(column) for column in table.columns]
     rows = zip(*columns, strict=True) if columns else iter(())
-    return Answer(_promised(fields, relation), tuple(rows))
+    secrets = secrets_in(looking, checked, relation, fields)
+    return Answer(_promised(fields, relation), tuple(rows), secrets)
 
 
 def frame_rows(
@@ -262,18 +248,22 @@ def frame_rows(
 ) -> Any:
     """The query as a DataFrame on the caller's session. Raises RockyError where Spark refuses it.
 
-    Nothing is computed yet; which versions of tables it reads is decided here and now.
+    Nothing is computed yet; which versions of tables it reads is decided here and now. Hidden
+    values are null.
     """
     from rocky.run.engine.frames import open_frame_engine  # noqa: PLC0415 - as above
 
     project = compilation.project
     chosen = find_adapter(project, adapter or _adapter_of(project, checked, relation))
     warehouse = open_project_warehouse(chosen, project.root, workspace.environment)
+    looking = disclosure_for(workspace, compilation)
     with (
         open_frame_engine(chosen, project.root, workspace.spark, project.functions) as engine,
-        _bound_frame(compilation, warehouse, engine, checked, relation) as frame,
+        _bound_frame(compilation, warehouse, engine, checked, relation, looking) as frame,
     ):
-        return frame
+        fields = engine.columns(frame)
+        secrets = secrets_in(looking, checked, relation, fields)
+        return without_values(frame, fields, secrets) if any(secrets) else frame
 
 
 @contextmanager
@@ -283,10 +273,16 @@ def _bound_frame(
     engine: "Engine",
     checked: CheckedRows,
     relation: Relation | None,
+    looking: Disclosure,
 ) -> "Iterator[Frame]":
     """The query over views of what its names stand for now, which are gone afterwards."""
     from rocky.run.checks.relations import BoundRelations  # noqa: PLC0415 - knows pyspark
-    from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure  # noqa: PLC0415
+    from rocky.run.engine.failures import (  # noqa: PLC0415
+        STEP_ERRORS,
+        classify_step_failure,
+        may_quote,
+        unsaid,
+    )
 
     prefix = f"rocky_show_{uuid4().hex[:12]}"
     view = f"{prefix}_shown"
@@ -300,9 +296,13 @@ def _bound_frame(
                 own = {(_SHOWN,): view}
             yield engine.frame(relations.bind(checked.sql, own))
     except STEP_ERRORS as failure:
+        said = classify_step_failure(failure, engine.explain)
+        secrets = secrets_read(looking, compilation, checked, relation)
+        if secrets and may_quote(said):
+            # Nor may its stack be printed, which ends with the value.
+            raise RockyError(f"Spark could not read the rows: {unsaid(said, secrets)}") from None
         if isinstance(failure, RockyError):
             raise
-        said = classify_step_failure(failure, engine.explain)
         raise RockyError(f"Spark could not read the rows: {said.message}") from failure
     finally:
         engine.views.unbind([view])

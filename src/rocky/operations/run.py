@@ -34,7 +34,7 @@ from rocky.operations.workspace import (
     state_path,
 )
 from rocky.plan.kept_plan import PlanApplication
-from rocky.plan.refusals import config_findings, plan_checked
+from rocky.plan.refusals import config_findings, errors_since, plan_checked
 from rocky.plan.request import RunRequest, refuse_contradictions
 from rocky.project.configuration.hooks import NO_HOOKS
 from rocky.run.outcomes import RunResult
@@ -192,6 +192,10 @@ def run_compiled(
         from rocky.operations.seal import refuse_unsealable  # noqa: PLC0415
 
         refuse_unsealable(workspace, project)
+    if project.config.governance.catalog.kind != "none":
+        from rocky.operations.governed_run import refuse_ungovernable  # noqa: PLC0415
+
+        refuse_ungovernable(project)
     caller = caller_of(workspace, project, state_path(workspace))
     invocation = _Invocation(
         workspace, compilation, request, caller, application, needs_of(compilation)
@@ -227,19 +231,25 @@ class _Invocation:
     caller: Caller
     application: PlanApplication | None
     needs: Needs
+    seen: Compilation | None = None
 
     def look_again(self, name: str | None, before: Mapping[str | None, PipelineEnding]) -> Self:
         """The same, with what the pipelines that ran before have written seen by the models.
 
-        A kept plan is carried out as it was made: it has what was seen then.
+        A kept plan is carried out as it was made; what is `seen` now only decides whether it is.
         """
         project = self.compilation.project
         of_models = name is None or is_of_models(project.config.pipeline[name])
         others = (each for each in before if each is not None)
         wrote = any(not is_of_models(project.config.pipeline[each]) for each in others)
-        if not of_models or not wrote or self.application is not None:
+        if not of_models or not wrote:
             return self
-        return replace(self, compilation=compile_project(see_pipelines(project)))
+        seen = compile_project(see_pipelines(project))
+        return (
+            replace(self, compilation=seen)
+            if self.application is None
+            else replace(self, seen=seen)
+        )
 
     def run_in_turn(self, name: str | None, before: Mapping[str | None, PipelineEnding]) -> Ending:
         """Run one of several pipelines: an error does not stop the others."""
@@ -306,6 +316,9 @@ class _Invocation:
     def _run_models(self, caller: Caller, tell: Tell) -> ModelsRun:
         plan, errors = plan_checked(self.compilation, self.request)
         refuse_errors(self.compilation, errors)
+        if self.seen is not None:
+            found = errors_since(self.compilation, self.seen, self.request)
+            refuse_errors(self.seen, found)
         # Here, and so is the next: what is refused before pays for nothing that builds tables.
         from rocky.run.project_run import run_request  # noqa: PLC0415
 
@@ -322,9 +335,15 @@ class _Invocation:
         return report_pipeline(replace(result, run=tell(self._sealed(result.run))))
 
     def _sealed(self, result: RunResult) -> RunResult:
+        """The result once the catalogue was told of it, and the seal that covers that too."""
         from rocky.operations.seal import seal_run  # noqa: PLC0415
 
-        return seal_run(self.workspace, self.compilation.project, result)
+        project = self.compilation.project
+        if project.config.governance.catalog.kind != "none":
+            from rocky.operations.governed_run import govern_run  # noqa: PLC0415
+
+            result = govern_run(self.workspace, project, result)
+        return seal_run(self.workspace, project, result)
 
     def _caller_of(self, pipeline: str | None) -> Caller:
         if self.application is None:

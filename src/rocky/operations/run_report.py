@@ -158,6 +158,7 @@ class ModelsRun(Digested):
     state_error: str | None = None
     seal: str | None = None
     seal_error: str | None = None
+    governance_error: str | None = None
     hooks: tuple[HookDelivery, ...] = ()
     materializations: tuple[Materialization, ...]
     errors: tuple[ModelError, ...]
@@ -184,7 +185,8 @@ class ModelsRun(Digested):
     def succeeded(self) -> bool:
         """Whether it ended well, exceeded no budget that is an error, and is sealed if it must."""
         good = self.status is RunStatus.SUCCESS and not self.result.budget.fails
-        return good and self.seal_error is None and self.result.hook_error is None
+        errors = (self.seal_error, self.governance_error, self.result.hook_error)
+        return good and all(each is None for each in errors)
 
     def digest(self) -> Digest:
         built = {each.model: each for each in self.materializations}
@@ -228,7 +230,7 @@ def _made(built: Materialization | None) -> tuple[int | None, str | None]:
 
 _SAME: Final = (
     "run_id", "status", "started_at", "finished_at", "pipeline", "resumed_from", "state_error",
-    "seal", "seal_error", "hooks",
+    "seal", "seal_error", "governance_error", "hooks",
     "engine_end", "log",
 )  # fmt: skip
 

@@ -24,6 +24,7 @@ from rocky.plan.arguments import Request
 from rocky.plan.refusals import refusing_findings
 from rocky.plan.request import RunRequest
 from rocky.plan.steps import HELD, RunPlan, plan_seeds
+from rocky.run.materialize.mask_sql import mask_sql_of
 from rocky.run.materialize.seeds import UNCHANGED, is_loaded, refuse_shared_target
 from rocky.run.outcomes import RunResult, StepOutcome
 from rocky.run.prepare.pins import open_project_warehouse
@@ -126,7 +127,11 @@ def _loaded(workspace: Workspace, plan: RunPlan, adapter: str | None) -> dict[st
     return {
         each.name: targets[each.name].full_name
         for each in seeds
-        if is_loaded(each, warehouse.table(targets[each.name]))
+        if is_loaded(
+            each,
+            warehouse.table(targets[each.name]),
+            mask_sql_of(plan.compilation, each.name.lower()),
+        )
     }
 
 

@@ -10,10 +10,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from rocky.analysis.disclosure import Secrets, shown, tags_text
 from rocky.errors import InvalidRequest, NothingSelected
 from rocky.language.datatypes.types import StructField
 from rocky.operations.digest import Digest, Digested, counts
 from rocky.operations.report import hidden
+from rocky.operations.row_disclosure import Relation, disclosure_for, secrets_of
+from rocky.operations.row_query import ask_rows, check_query, check_rows, declared_relation
 from rocky.operations.row_values import choose_columns, json_value, spoken_value
 from rocky.operations.table_names import (
     DOTS,
@@ -31,6 +34,7 @@ from rocky.operations.workspace import (
 )
 from rocky.plan.adapters import find_adapter
 from rocky.plan.arguments import Natural, Request
+from rocky.plan.steps import Read
 from rocky.run.prepare.pins import open_project_warehouse
 from rocky.store.delta.comments import NO_COMMENTS, comments_of
 from rocky.store.delta.snapshot import Snapshot
@@ -57,12 +61,16 @@ class ShowRequest(Request):
 
 @dataclass(frozen=True, slots=True)
 class ShownColumn:
-    """A column of a table, and what the table's log says of it."""
+    """A column of a table, and what the table's log says of it.
+
+    `hidden` are the tags for which its values are not shown to this person.
+    """
 
     name: str
     type: str
     nullable: bool
     description: str | None = None
+    hidden: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -121,14 +129,14 @@ def show(workspace: Workspace, request: ShowRequest) -> ShowReport:
         warehouse = open_project_warehouse(adapter, project.root, workspace.environment)
         table = warehouse.table(declared.target)
         if table.snapshot() is not None:
-            return _show_table(workspace, declared.name, table, request)
+            return _show_table(workspace, declared.name, table, request, declared.read)
     elif declared.read.kind == "source" and wanted.count(".") == DOTS:
         # A source may well be a table of this warehouse, which a pipeline writes.
         stored: Table | None = None
         with suppress(NothingSelected):
             stored = find_stored(workspace, project, wanted, request.adapter)
         if stored is not None:
-            return _show_table(workspace, stored.name, stored, request)
+            return _show_table(workspace, stored.name, stored, request, declared.read)
     return _preview(workspace, declared, request)
 
 
@@ -148,31 +156,36 @@ def _refuse_contradictions(request: ShowRequest) -> None:
         raise InvalidRequest(f"`--sql` is the whole question: {other} cannot be added to it")
 
 
-def _show_table(workspace: Workspace, name: str, table: Table, request: ShowRequest) -> ShowReport:
-    """Rows of a table that is stored."""
+def _show_table(
+    workspace: Workspace, name: str, table: Table, request: ShowRequest, read: Read | None = None
+) -> ShowReport:
+    """Rows of a table that is stored; `read` is what the project declares it to be."""
     snapshot = find_snapshot(table, request.version)
     fields = choose_columns(snapshot.schema, request.columns, name)
     run_id = find_run_id(table, snapshot)
     where = request.where
+    compilation = compile_workspace(workspace)
+    relation = Relation(name, fields, snapshot.schema, table, snapshot, stored_as=read)
+    looking = disclosure_for(workspace, compilation)
+    secrets = secrets_of(looking, relation)
     if where is None:
         values = tuple(load_rows(table, snapshot, request.limit, fields))
-        return report_rows(name, table.name, snapshot, values, run_id, fields)
-    # These know the compiler, which rows without a condition do not need.
+        return report_rows(name, table.name, snapshot, values, run_id, fields, secrets)
+    # It knows the compiler's rules, which rows without a condition do not need.
     from rocky.language.syntax.filters import parse_filter  # noqa: PLC0415
-    from rocky.operations.row_query import Relation, ask_rows, check_rows  # noqa: PLC0415
     from rocky.store.parquet.filters import can_filter  # noqa: PLC0415
 
-    compilation = compile_workspace(workspace)
-    relation = Relation(name, fields, snapshot.schema, table, snapshot)
     checked = check_rows(compilation, relation, where)
     simple = parse_filter(where, relation.alias)
     if simple is not None and can_filter(simple, snapshot.schema):
         values = tuple(load_rows(table, snapshot, request.limit, fields, simple))
-        found = report_rows(name, table.name, snapshot, values, run_id, fields)
+        found = report_rows(name, table.name, snapshot, values, run_id, fields, secrets)
         return replace(found, where=where)
     adapter = request.adapter
     answer = ask_rows(workspace, compilation, checked, request.limit, adapter, relation)
-    found = report_rows(name, table.name, snapshot, answer.values, run_id, answer.fields)
+    found = report_rows(
+        name, table.name, snapshot, answer.values, run_id, answer.fields, answer.secrets
+    )
     return replace(found, where=where, read_by="spark")
 
 
@@ -180,15 +193,13 @@ def _preview(workspace: Workspace, declared: Declared, request: ShowRequest) -> 
     """Rows of something that has no table."""
     if request.version is not None:
         raise NothingSelected(f"`{declared.name}` {declared.why}: it has no versions")
-    from rocky.operations.row_query import ask_rows, check_rows, declared_relation  # noqa: PLC0415
-
     compilation = compile_workspace(workspace)
     relation = declared_relation(compilation, declared.read, request.columns)
     checked = check_rows(compilation, relation, request.where)
     answer = ask_rows(workspace, compilation, checked, request.limit, request.adapter, relation)
     return ShowReport(
         model=declared.name,
-        **_rows_of(answer.fields, answer.values),
+        **_rows_of(answer.fields, answer.values, answer.secrets),
         read_by="spark",
         preview=declared.why,
         where=request.where,
@@ -196,12 +207,10 @@ def _preview(workspace: Workspace, declared: Declared, request: ShowRequest) -> 
 
 
 def _show_query(workspace: Workspace, sql: str, request: ShowRequest) -> ShowReport:
-    from rocky.operations.row_query import ask_rows, check_query  # noqa: PLC0415
-
     compilation = compile_workspace(workspace)
     checked = check_query(compilation, sql)
     answer = ask_rows(workspace, compilation, checked, request.limit, request.adapter)
-    return ShowReport(**_rows_of(answer.fields, answer.values), read_by="spark")
+    return ShowReport(**_rows_of(answer.fields, answer.values, answer.secrets), read_by="spark")
 
 
 def report_rows(
@@ -210,9 +219,11 @@ def report_rows(
     snapshot: Snapshot,
     values: tuple[tuple[Any, ...], ...],
     run_id: str | None,
-    fields: Sequence[StructField] | None = None,
+    fields: Sequence[StructField] | None,
+    secrets: Sequence[Secrets],
 ) -> ShowReport:
-    """Rows of a table that were read."""
+    """Rows of a table that were read; `secrets` is what is hidden in each of the `fields`."""
+    columns = snapshot.schema if fields is None else fields
     return ShowReport(
         model=name,
         target=target,
@@ -220,9 +231,7 @@ def report_rows(
         row_count=snapshot.rows,
         file_count=len(snapshot.files),
         bytes=snapshot.bytes,
-        **_rows_of(
-            snapshot.schema if fields is None else fields, values, comments_of(snapshot).columns
-        ),
+        **_rows_of(columns, values, secrets, comments_of(snapshot).columns),
         run_id=run_id,
     )
 
@@ -230,20 +239,31 @@ def report_rows(
 def _rows_of(
     fields: Sequence[StructField],
     values: tuple[tuple[Any, ...], ...],
+    secrets: Sequence[Secrets],
     comments: Mapping[str, str] = NO_COMMENTS,
 ) -> dict[str, Any]:
+    said = tuple(
+        tuple(shown(value, hidden) for value, hidden in zip(row, secrets, strict=True))
+        for row in values
+    )
     return {
         "columns": tuple(
-            ShownColumn(each.name, each.type.text, each.nullable, comments.get(each.name.lower()))
-            for each in fields
+            ShownColumn(
+                each.name,
+                each.type.text,
+                each.nullable,
+                comments.get(each.name.lower()),
+                tags_text(hidden),
+            )
+            for each, hidden in zip(fields, secrets, strict=True)
         ),
         "rows": tuple(
             {
                 field.name: json_value(spoken_value(value, field.type))
                 for field, value in zip(fields, row, strict=True)
             }
-            for row in values
+            for row in said
         ),
         "fields": tuple(fields),
-        "values": values,
+        "values": said,
     }

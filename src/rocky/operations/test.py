@@ -31,6 +31,7 @@ from rocky.run.checks.outcomes import (
     models_with_tests,
     sources_with_tests,
 )
+from rocky.run.prepare.caller import find_person
 from rocky.run.prepare.pins import open_project_warehouse
 from rocky.run.prepare.resources import now
 
@@ -175,7 +176,9 @@ def test(workspace: Workspace, request: TestRequest) -> TestReport:
     refuse_errors(compilation, refusing_findings(plan), undone="nothing was tested")
     result, kinds = ChecksReport(), request.kinds
     sources = sources_with_tests(plan, kinds, every=not request.select)
-    tested = CheckSubjects(models_with_tests(plan, kinds), now(), sources)
+    tested = CheckSubjects(
+        models_with_tests(plan, kinds), now(), sources, find_person(workspace.environment)
+    )
     if tested.models or tested.sources:
         result = _run_tests(workspace, plan, tested, kinds)
     return report_tests(result, len(keys), compilation.project.texts)

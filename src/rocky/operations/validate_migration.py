@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 from uuid import uuid4
 
+from rocky.analysis.disclosure import Disclosure, shown
 from rocky.errors import ImportRefused, InputNotBuilt, RockyError
 from rocky.language.datatypes.types import StructField
 from rocky.language.names import quote_name
 from rocky.operations.digest import Digest, Digested
 from rocky.operations.findings import refuse_errors
+from rocky.operations.row_disclosure import disclosure_for
 from rocky.operations.workspace import Workspace, compile_workspace
 from rocky.plan.adapters import choose_adapter
 from rocky.plan.arguments import Natural, Request
@@ -216,7 +218,8 @@ def _compare(
         open_announced_engine(project, adapter, workspace.listener, workspace.spark) as engine,
         BoundRelations(plan.compilation, warehouse, engine, prefix) as bound,
     ):
-        comparison = _Comparison(engine, bound, prefix, request)
+        looking = disclosure_for(workspace, plan.compilation)
+        comparison = _Comparison(engine, bound, prefix, request, looking)
         return [comparison.compare(each, relations[each.key]) for each in models]
 
 
@@ -229,7 +232,9 @@ class _Comparison:
         bound: "BoundRelations",
         prefix: str,
         request: ValidateMigrationRequest,
+        looking: Disclosure,
     ) -> None:
+        self._looking = looking
         self._engine, self._bound, self._prefix = engine, bound, prefix
         self._request = request
 
@@ -237,6 +242,7 @@ class _Comparison:
         from rocky.run.engine.failures import (  # noqa: PLC0415 - knows pyspark
             STEP_ERRORS,
             classify_step_failure,
+            hide_words,
         )
 
         none = ModelComparison(model=model.name, relation=relation or None, outcome="not_compared")
@@ -248,21 +254,34 @@ class _Comparison:
         view = f"{self._prefix}_dbt"
         try:
             source = _source(relation, self._request.tables)
-            self._engine.views.bind_source(view, source)
+            try:
+                self._engine.views.bind_source(view, source)
+            except STEP_ERRORS as error:
+                cause = error.__cause__ if isinstance(error, RockyError) else error
+                found = None if cause is None else self._engine.explain(cause)
+                if found is None or found.condition not in _NOT_THERE:
+                    raise
+                raise InputNotBuilt(_never_built(relation, model.name)) from error
             ours = self._bound.view_of(Read("model", model.key))
-            return self._rows(none, view, ours)
+            return self._without_values(self._rows(none, view, ours), model.key)
         except InputNotBuilt as error:
             return replace(none, reason=str(error))
         except STEP_ERRORS as error:
-            said = (
-                str(error)
-                if isinstance(error, RockyError)
-                else classify_step_failure(error, self._engine.explain).message
-            )
-            return replace(none, reason=said)
+            failure = classify_step_failure(error, self._engine.explain)
+            return replace(none, reason=hide_words(failure, self._looking).message)
         finally:
             with suppress(*STEP_ERRORS):
                 self._engine.views.unbind([view])
+
+    def _without_values(self, found: ModelComparison, key: str) -> ModelComparison:
+        """A comparison whose samples show only what the person who asks may see."""
+
+        def said(row: Mapping[str, str | None]) -> dict[str, str | None]:
+            hides = self._looking.in_column
+            return {name: shown(cell, hides(key, name)) for name, cell in row.items()}
+
+        dbt, rocky = (tuple(map(said, each)) for each in (found.sample_dbt, found.sample_rocky))
+        return replace(found, sample_dbt=dbt, sample_rocky=rocky)
 
     def _rows(self, none: ModelComparison, theirs: str, ours: str) -> ModelComparison:
         from rocky.branches.row_diff_queries import format_multiset, pair_columns  # noqa: PLC0415
@@ -334,6 +353,15 @@ class _Comparison:
 
 _MOST: Final = 1_000
 _NO_NAME: Final = ("/", "\\", "\0", ":")
+_NOT_THERE: Final = frozenset({"TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND"})
+
+
+def _never_built(relation: str, model: str) -> str:
+    return (
+        f"Spark's catalogue has no `{relation}`: dbt has not built it (`dbt run --select {model}`),"
+        " or this Spark has another metastore than dbt's: name that in `[adapter.conf]`, or the"
+        " folder of dbt's tables with `--tables`"
+    )
 
 
 def _column_differences(

@@ -1,10 +1,11 @@
 """Watching a project: compiled each time one of its files is saved, and built if that is asked.
 
 The first round comes at once. A round never ends the watch: what is wrong is told, and the next
-save is waited for. Spark is started for the first round that builds and kept for the others.
+save is waited for; what a round could not build is built with the next. Spark is started for the
+first round that builds and kept for the others.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,7 +39,8 @@ Build = Callable[[Workspace, RunRequest], RunReport]
 class WatchRequest(Request):
     """Whether to build (`run`) and test after each compile without errors, and what.
 
-    Without selectors that is what was saved and all that reads it; at first, everything.
+    Without selectors that is what was saved since all of it could be built, and what reads it; at
+    first, everything.
     """
 
     select: tuple[str, ...] = ()
@@ -98,6 +100,7 @@ class _Watch:
         self._spark = ExitStack()
         self._adapter: Adapter | None = None
         self._tables: frozenset[Path] = frozenset()
+        self._unbuilt: frozenset[str] | None = None
         self._listening = Event()
         self._lost: OSError | None = None
         self._saved: SimpleQueue[frozenset[Path] | None] = SimpleQueue()
@@ -124,6 +127,8 @@ class _Watch:
     def _round(self, changed: frozenset[Path]) -> WatchReport:
         names = sorted(str(path.relative_to(self._root)) for path in changed)
         report = WatchReport(tuple(names))
+        if self._unbuilt is not None:
+            self._unbuilt |= frozenset(names)
         try:
             compiled = compile_models(self._workspace, CompileRequest())
             report = replace(report, compiled=compiled)
@@ -131,9 +136,12 @@ class _Watch:
             if not self._request.run or compiled.failed:
                 return report
             self._keep_spark(compiled.project)
-            select = self._request.select or _changed_models(compiled.project, names)
+            select = self._request.select or _changed_models(compiled.project, self._unbuilt)
             request = RunRequest(select, test=self._request.test)
-            return replace(report, run=self._build(self._workspace, request))
+            built = self._build(self._workspace, request)
+            if built.succeeded:
+                self._unbuilt = frozenset()
+            return replace(report, run=built)
         except ErrorsFound:
             # Saved again between the compile and the run: the next round shows it.
             return report
@@ -217,8 +225,11 @@ def _table_folders(project: Project) -> frozenset[Path]:
     return frozenset((project.root / place).absolute() for place in places if "://" not in place)
 
 
-def _changed_models(project: Project, paths: Sequence[str]) -> tuple[str, ...]:
-    """Selectors of the models that files are of, and of their readers; () means everything."""
+def _changed_models(project: Project, paths: frozenset[str] | None) -> tuple[str, ...]:
+    """Selectors of the models that files are of, and of their readers; () means everything.
+
+    `paths` is None where nothing has been built yet.
+    """
     of = {
         path: model.name
         for model in project.models.values()

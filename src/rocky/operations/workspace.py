@@ -20,7 +20,13 @@ from rocky.errors import LedgerUnreadable, NothingSelected, ProjectNotFound, Roc
 from rocky.project import ModelFile, Project, load_project
 from rocky.project.configuration.blocks import State
 from rocky.project.loader import load_config
-from rocky.project.project import branch_prefix, branch_state, on_branch, state_on_branch
+from rocky.project.project import (
+    branch_prefix,
+    branch_state,
+    in_environment,
+    on_branch,
+    state_on_branch,
+)
 from rocky.project.toml.variables import Keys
 
 # A compile opens a workspace too, and must not pay for SQLite, Arrow and all that runs.
@@ -46,7 +52,7 @@ class Workspace:
     and the record of who ran what come from. `spark` is the caller's own session;
     `is_interactive` says whether somebody can answer a question. `warn` and
     `note` hear a sentence each, `listener` the progress of a run, `synced` every transfer of a
-    remote state.
+    remote state. `mask_env` is the environment whose `[mask.ENV]` holds.
     """
 
     config: Path | None = None
@@ -63,6 +69,7 @@ class Workspace:
     synced: "SyncListener | None" = field(default=None, repr=False)
     warn: Callable[[str], None] = field(default=LOGGER.warning, repr=False)
     note: Callable[[str], None] = field(default=LOGGER.info, repr=False)
+    mask_env: str | None = None
 
     def __repr__(self) -> str:
         """What was given; of variables the names alone, because their values may be secret."""
@@ -71,6 +78,7 @@ class Workspace:
             "branch": self.branch_name,
             "state_path": None if self.state_file is None else str(self.state_file),
             "variables": sorted(self.variables) or None,
+            "mask_env": self.mask_env,
         }
         shown = ", ".join(f"{name}={each!r}" for name, each in given.items() if each is not None)
         return f"{type(self).__name__}({shown})"
@@ -103,6 +111,8 @@ def load_workspace(
     for name in variables:
         if name not in project.variables:
             raise NothingSelected(_unused_variable(name, project))
+    if workspace.mask_env is not None:
+        project = in_environment(project, workspace.mask_env)
     if workspace.branch_name is not None:
         project = on_branch(project, workspace.branch_name, workspace.branch_adapter)
     # Opening a workspace loads no operation.

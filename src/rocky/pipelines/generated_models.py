@@ -19,6 +19,7 @@ from rocky.language.names import quote_name
 from rocky.plan.steps import RunPlan, plan_steps
 from rocky.project import ModelFile, Project
 from rocky.project.configuration.config import Config
+from rocky.project.configuration.masks import NO_MASKS
 from rocky.project.configuration.model import ModelSettings, TargetSetting
 from rocky.project.configuration.pipelines import TransformationPipeline
 from rocky.project.configuration.strategies import Strategy
@@ -122,7 +123,8 @@ def generate_project(project: Project, pipeline: str, models: Iterable[Generated
             sources.setdefault(declared.key, declared)
     return replace(
         project,
-        config=_config(project.config, pipeline),
+        # What would have to be masked is refused before: a copy is as clear as what it is of.
+        config=_config(project.config, pipeline)._replace(mask=NO_MASKS),
         models=files,
         sources=sources,
         seeds={},

@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import partial
 
 from rocky.analysis.compilation import Compilation
+from rocky.analysis.disclosure import Disclosure
 from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import NothingSelected, RunRefused, StateSyncFailed
 from rocky.pipelines.loads.load_run import run_load
@@ -54,6 +55,8 @@ def run_open_pipeline(
     opened: RunSession, compilation: Compilation, name: str, pipeline: Pipeline, request: RunRequest
 ) -> PipelineResult:
     """Run a pipeline where everything is open."""
+    resources = replace(opened.resources, disclosure=Disclosure(compilation))
+    opened = replace(opened, resources=resources)
     match pipeline:
         case ReplicationPipeline():
             return run_replication(opened, compilation, name, pipeline, request)

@@ -1,14 +1,15 @@
 """Backfill: which time intervals of a model between two times are to be computed again. Pure.
 
 An interval is done when it was computed by the code that the model has now, and after what it reads
-between the same times was. So a backfill that was stopped goes on where it was, by what is
-recorded, and one after a change of the code begins anew.
+between the same times was; of a table that is built whole, when it last changed. So a backfill that
+was stopped goes on where it was, by what is recorded, and one after a change of the code begins
+anew.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final
+from typing import Final, Protocol
 
 from rocky.ledger.run_records import PartitionRecord, PartitionStatus
 from rocky.plan.intervals import Interval, batches, interval_of, key_of, keys_between
@@ -30,6 +31,23 @@ def keys_in(span: Interval, grain: Grain) -> list[str]:
     return list(keys_between(key_of(span.start, grain), last, grain))
 
 
+class Recorded(Protocol):
+    """What is recorded of something that intervals are computed from."""
+
+    def newest(self, span: Interval) -> str:
+        """The newest run that has changed something in a span; empty for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class WholeTable:
+    """A table that is built whole: a run that changes it changes every span."""
+
+    changed_by: str
+
+    def newest(self, _span: Interval) -> str:
+        return self.changed_by
+
+
 @dataclass(frozen=True, slots=True)
 class ComputedIntervals:
     """What is recorded of a model's intervals, and the hash of the code of each run that made one.
@@ -41,7 +59,7 @@ class ComputedIntervals:
     records: Mapping[str, PartitionRecord]
     codes: Mapping[str, str | None]
 
-    def is_done(self, key: str, code: str, reads: Iterable["ComputedIntervals"]) -> bool:
+    def is_done(self, key: str, code: str, reads: Iterable[Recorded]) -> bool:
         """Whether an interval was computed by some code, after all that it reads."""
         record = self.records.get(key)
         if record is None or record.status is not PartitionStatus.COMPUTED:
@@ -53,7 +71,6 @@ class ComputedIntervals:
         return all(each.newest(span) <= record.run_id for each in reads)
 
     def newest(self, span: Interval) -> str:
-        """The newest run that has computed something in a span; empty for none."""
         found = (self.records.get(key) for key in keys_in(span, self.grain))
         return max((each.run_id for each in found if each is not None), default="")
 

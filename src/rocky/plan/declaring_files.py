@@ -10,12 +10,13 @@ from typing import Final
 from rocky.analysis.compilation import Compilation, unpack_body
 from rocky.analysis.names import has_undeclared_functions
 from rocky.diagnostics import Code, Diagnostic, Severity
-from rocky.project import ModelFile, SeedTable
+from rocky.project import ModelFile, SeedTable, SourceTable
 from rocky.project.check_sql import find_check_sql
 from rocky.project.functions import FOLDER as FUNCTIONS
 from rocky.project.macros import is_macro_folder, reach_macros
 from rocky.project.models import stem_of
 from rocky.project.setting_sql import assertion_sql
+from rocky.project.sources import FOLDER as SOURCES
 
 _EXPANDED: Final = object()
 
@@ -28,14 +29,9 @@ class DeclaringFiles:
         self._project = compilation.project
         errors = [each for each in compilation.diagnostics if each.severity is Severity.ERROR]
         self._macros = _broken_macros(errors)
-        # Whatever is declared in a file that cannot be read looks like a function of Spark's own.
-        self._functions = {
-            each.path
-            for each in errors
-            if each.code is Code.UNUSABLE_FILE
-            and each.path is not None
-            and each.path.startswith(f"{FUNCTIONS}/")
-        }
+        # Whatever is declared in a file that cannot be read looks like one of Spark's own.
+        self._functions = _unusable_in(FUNCTIONS, errors)
+        self._sources = _unusable_in(SOURCES, errors)
 
     def of_settings(self) -> Iterator[str]:
         """`rocky.toml`, and the broken macros that its checks call."""
@@ -58,7 +54,11 @@ class DeclaringFiles:
                 for sql in self._unexpanded(model):
                     yield from self._broken_in(sql)
         if key in project.sources:
-            yield project.sources[key].file
+            source = project.sources[key]
+            yield source.file
+            # One that a pipeline writes, or that another project has, is known without a file.
+            if type(source) is SourceTable and not source.is_declared:
+                yield from self._sources
         if key in project.seeds:
             yield from _seed_paths(project.seeds[key])
 
@@ -83,6 +83,17 @@ class DeclaringFiles:
     def _broken_in(self, sql: str) -> Iterator[str]:
         for key in reach_macros(sql, self._project.macros):
             yield from self._macros.get(key, ())
+
+
+def _unusable_in(folder: str, errors: list[Diagnostic]) -> set[str]:
+    """A folder and the files in it, those that cannot be read or used."""
+    return {
+        each.path
+        for each in errors
+        if each.code is Code.UNUSABLE_FILE
+        and each.path is not None
+        and f"{each.path}/".startswith(f"{folder}/")
+    }
 
 
 def _broken_macros(errors: list[Diagnostic]) -> dict[str, list[str]]:

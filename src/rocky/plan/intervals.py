@@ -4,7 +4,7 @@ A partition is known by its key, a time of UTC as short as its granularity allow
 the calendar: a month is a month, whatever its length. The ledger is asked only for what is missing.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -18,6 +18,7 @@ from rocky.ledger.writer import Ledger
 from rocky.plan.request import Window
 from rocky.plan.steps import RunPlan
 from rocky.project.configuration.strategies import Grain, TimeInterval
+from rocky.project.models import Target
 
 _FORMATS: Final[dict[Grain, str]] = {
     "hour": "%Y-%m-%dT%H",
@@ -70,7 +71,10 @@ def interval_of(key: str, grain: Grain) -> Interval:
         raise RockyError(
             f"`{key}` is not a partition of one {grain}; write it like `{_EXAMPLES[grain]}`"
         )
-    return Interval(start, _next(start, grain))
+    try:
+        return Interval(start, _next(start, grain))
+    except (OverflowError, ValueError):
+        raise RockyError(f"`{key}` has no end: the years go up to 9999") from None
 
 
 def key_of(at: datetime, grain: Grain) -> str:
@@ -182,23 +186,34 @@ def _day(at: datetime) -> str:
     return f"{at.year:04d}-{at.month:02d}-{at.day:02d}"
 
 
-def windows_of(plan: RunPlan, window: Window, ledger: Ledger, now: datetime) -> dict[str, Window]:
+IsThere = Callable[[Target], bool]
+"""Whether a table is where it was built."""
+
+
+def windows_of(
+    plan: RunPlan, window: Window, ledger: Ledger, now: datetime, is_there: IsThere
+) -> dict[str, Window]:
     """The window of every time-interval model, by key. Raises as `find_windows`."""
     with ledger.reader() as reader:
-        return find_windows(plan, window, reader, now)
+        return find_windows(plan, window, reader, now, is_there)
 
 
 def find_windows(
-    plan: RunPlan, window: Window, reader: HistoryReader | None, now: datetime
+    plan: RunPlan, window: Window, reader: HistoryReader | None, now: datetime, is_there: IsThere
 ) -> dict[str, Window]:
     """The window of every time-interval model, by key. Without a reader nothing was recorded yet.
+
+    Of a table that is gone nothing is computed, whatever was recorded.
 
     Raises NothingSelected when one was asked for and no selected model has time intervals, and
     RockyError for a key that is none of a model's: before Spark starts.
     """
     found: dict[str, Window] = {}
     for key, strategy in _strategies(plan).items():
-        recorded = () if reader is None else reader.partitions(plan.project.models[key].name)
+        model = plan.project.models[key]
+        recorded = () if reader is None else reader.partitions(model.name)
+        if window.missing and recorded and not is_there(model.target):
+            recorded = ()
         computed = frozenset(
             each.partition_key for each in recorded if each.status is PartitionStatus.COMPUTED
         )

@@ -84,6 +84,22 @@ def plan_checked(
     return (rest, ()) if rest.steps else (plan, found)
 
 
+def errors_since(
+    before: Compilation, now: Compilation, request: RunRequest
+) -> tuple[Diagnostic, ...]:
+    """The errors for which a request must not be carried out now, and that it did not have before.
+
+    Who asked to keep going has asked so of the errors there were.
+    """
+    known = {_said(each) for each in refusing_findings(plan_request(before, request))}
+    found = refusing_findings(plan_request(now, request))
+    return tuple(each for each in found if _said(each) not in known)
+
+
+def _said(found: Diagnostic) -> tuple[Code, str | None, str]:
+    return found.code, found.model, found.message
+
+
 def _without_errors(plan: RunPlan, found: Sequence[Diagnostic]) -> RunPlan:
     """The plan without the models that have these errors, and without all that stands on them."""
     broken = _broken_keys(plan, found)
@@ -120,12 +136,16 @@ def _broken_keys(plan: RunPlan, found: Sequence[Diagnostic]) -> dict[str, Diagno
             broken.setdefault(key, each)
     readers = {name.lower(): read_by for name, read_by in plan.compilation.downstream.items()}
     steps = {step.key for step in plan.steps}
-    outside = [key for key in broken if key not in steps]
-    for key in outside:
+    reached = dict(broken)
+    waiting = list(broken)
+    # A step comes after the steps it reads; only what is no step must be looked through.
+    for key in waiting:
         for reader in map(str.lower, readers.get(key, ())):
-            if reader not in broken:
-                broken[reader] = broken[key]
-                outside += [] if reader in steps else [reader]
+            if reader not in steps or key not in steps:
+                broken.setdefault(reader, reached[key])
+            if reader not in reached:
+                reached[reader] = reached[key]
+                waiting.append(reader)
     return broken
 
 

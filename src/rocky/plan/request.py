@@ -129,18 +129,28 @@ _LATER_FLAGS: Final = frozenset({"force", "keep_going", "start_anew", "test"})
 
 @dataclass(frozen=True, slots=True)
 class PlanRequest:
-    """What was asked for: the request, on which branch, with which values of `@var(...)`."""
+    """What was asked for: the request, on which branch, with which values of `@var(...)`.
+
+    `mask_env` is the environment whose masks hold.
+    """
 
     request: RunRequest
     branch: str | None = None
     variables: Mapping[str, str] = field(default_factory=dict)
+    mask_env: str | None = None
 
 
 def request_document(asked: PlanRequest) -> dict[str, Any]:
     """What was asked for as JSON; what was not said is absent."""
     request = _document(asked.request)
     window = _document(asked.request.window)
-    found = {**request, "window": window, "branch": asked.branch, "variables": asked.variables}
+    found = {
+        **request,
+        "window": window,
+        "branch": asked.branch,
+        "variables": asked.variables,
+        "mask_env": asked.mask_env,
+    }
     return {name: value for name, value in found.items() if value not in (None, {}, [])}
 
 
@@ -148,12 +158,14 @@ def parse_request_document(document: Any) -> PlanRequest:
     """What was asked for. Raises PlanUnreadable for what this Rocky does not know."""
     rest = dict(document) if isinstance(document, dict) else {"request": document}
     branch, variables = rest.pop("branch", None), rest.pop("variables", {})
-    if not isinstance(branch, str | None) or not _is_texts(variables):
+    mask_env = rest.pop("mask_env", None)
+    texts = isinstance(branch, str | None) and isinstance(mask_env, str | None)
+    if not texts or not _is_texts(variables):
         raise PlanUnreadable("the plan's request cannot be read: make a new plan with `rocky plan`")
     window = Window(**_values(Window, rest.pop("window", {}), "window"))
     values = _values(RunRequest, rest, "request")
     request = RunRequest(**{**values, "window": window if window != Window() else NO_WINDOW})
-    return PlanRequest(request, branch, dict(variables))
+    return PlanRequest(request, branch, dict(variables), mask_env)
 
 
 def _document(value: RunRequest | Window) -> dict[str, Any]:

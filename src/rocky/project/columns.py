@@ -12,6 +12,7 @@ from rocky.diagnostics.diagnostic import Span
 from rocky.diagnostics.suggestion import suggestion
 from rocky.language.datatypes.text import TypeSyntaxError, parse_type
 from rocky.language.datatypes.types import UNKNOWN, DataType, StructField
+from rocky.project.configuration.classifications import NO_COLUMN_TAGS, TagNames, merge_tags
 from rocky.project.toml.documents import Document, Parsed, Problem, Problems, Refusal, refuses
 from rocky.project.toml.records import INVALID, reader_for
 from rocky.project.toml.variables import Keys, written
@@ -91,7 +92,7 @@ class ColumnRecord(NamedTuple):
     name: str
     type: TypeText
     nullable: bool = True
-    classification: str | None = None
+    classification: TagNames | None = None
     description: str | None = None
 
 
@@ -109,15 +110,18 @@ class OutputColumn(NamedTuple):
     nullable: bool = True
 
 
-def read_classifications(records: tuple[Any, ...]) -> Mapping[str, str]:
-    """What columns in a list of tables are classified as, by name."""
-    return {
-        record["name"]: record["classification"]
-        for record in records
-        if isinstance(record, dict)
-        and isinstance(record.get("name"), str)
-        and isinstance(record.get("classification"), str)
-    }
+def read_classifications(
+    records: tuple[Any, ...], table: Mapping[str, tuple[str, ...]] = NO_COLUMN_TAGS
+) -> Mapping[str, tuple[str, ...]]:
+    """The tags of columns in a list of tables, with those that their `table` names besides."""
+    found = {}
+    for record in records:
+        if isinstance(record, dict) and isinstance(record.get("name"), str):
+            # What is wrong with it is reported where the column is read.
+            tags = reader_for(TagNames)(record.get("classification") or [], (), [])
+            if tags is not INVALID:
+                found[record["name"]] = tags
+    return merge_tags(found, table)
 
 
 def read_descriptions(records: tuple[Any, ...]) -> Mapping[str, str]:

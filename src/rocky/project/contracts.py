@@ -14,6 +14,7 @@ from rocky.diagnostics.diagnostic import Span
 from rocky.diagnostics.suggestion import suggestion
 from rocky.language.datatypes.types import UNKNOWN, DataType
 from rocky.project.columns import TypeText
+from rocky.project.configuration.classifications import TagNames
 from rocky.project.files import Report, child_path, read_text, scan_folders
 from rocky.project.models import ModelFile
 from rocky.project.toml.documents import Document, Problem, Problems, parse_document
@@ -38,6 +39,7 @@ class ContractColumn:
     document: Document
     index: int
     optional: bool = False
+    classification: tuple[str, ...] | None = None
 
     @property
     def span(self) -> Span | None:
@@ -50,6 +52,10 @@ class ContractColumn:
     @property
     def nullable_span(self) -> Span | None:
         return self._span_of("nullable")
+
+    @property
+    def classification_span(self) -> Span | None:
+        return self._span_of("classification")
 
     def _span_of(self, key: str) -> Span | None:
         """The value of a key of this column; None when it does not have the key."""
@@ -108,6 +114,7 @@ class PromisedColumn(NamedTuple):
     nullable: bool | None = None
     description: str | None = None
     optional: bool = False
+    classification: TagNames | None = None
 
 
 class ContractRules(NamedTuple):
@@ -260,6 +267,7 @@ def _read_columns(
                 document,
                 index,
                 record.optional,
+                record.classification,
             )
         )
     return tuple(columns)

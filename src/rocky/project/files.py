@@ -44,14 +44,20 @@ class Folder:
     stamps: dict[str, Stamp]
 
 
+_GONE: Final = "a symbolic link to a folder that does not exist"
+
+
 def scan_folders(root: str, path: str, report: Report, *, stamps: bool = False) -> Iterator[Folder]:
     """Every folder at and below `path`, parents first, in sorted order.
 
     Hidden entries are left out. A symbolic link that leads back to a folder it is in is
-    reported and not followed.
+    reported and not followed; one that leads nowhere is reported: files may be missing.
     """
-    if os.path.isdir(_join(root, path)):  # noqa: PTH112 - a Path per file would double the cost of a walk
+    location = _join(root, path)
+    if os.path.isdir(location):  # noqa: PTH112 - a Path per file would double the cost of a walk
         yield from _scan(root, path, (_identity(root, path),), report, stamps)
+    elif os.path.islink(location):  # noqa: PTH114 - as above
+        report(_unusable(path, f"`{path}` is {_GONE}"))
 
 
 def _scan(
@@ -122,8 +128,10 @@ def _is_file(path: str, entry: os.DirEntry[str], folders: list[str], report: Rep
     except OSError:  # A link that goes round in circles.
         report(_loop(child_path(path, entry.name)))
         return False
-    if entry.name.lower().endswith(_SUFFIXES):
-        below = child_path(path, entry.name)
+    below = child_path(path, entry.name)
+    if "." not in entry.name and entry.is_symlink():
+        report(_unusable(below, f"`{below}` is {_GONE}"))
+    elif entry.name.lower().endswith(_SUFFIXES):
         what = "a symbolic link to a file that does not exist"
         if not entry.is_symlink():
             what = "not a regular file"

@@ -10,10 +10,11 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from rocky.diagnostics.diagnostic import Span
+from rocky.language.quotes import blank, find_comments
 
 _TOKEN: Final = re.compile(
-    r"(?P<skip>\s+|--[^\n]*|/\*.*?\*/)"
-    r"|(?P<text>[rR]?'(?:[^'\\]|\\.|'')*'|[rR]?\"(?:[^\"\\]|\\.|\"\")*\")"
+    r"(?P<skip>\s+)"
+    r"|(?P<text>[rR]'[^']*'|[rR]\"[^\"]*\"|'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.|\"\")*\")"
     r"|(?P<quoted>`(?:[^`]|``)+`)"
     r"|(?P<word>[^\W\d]\w*)"
     r"|(?P<number>\d[\w.]*)"
@@ -98,7 +99,7 @@ def scan_sql(text: str) -> list[Token]:
     """The pieces of a text, without white space and comments."""
     return [
         Token(found.lastgroup or "mark", found[0], found.start())
-        for found in _TOKEN.finditer(text)
+        for found in _TOKEN.finditer(blank(text, find_comments(text)))
         if found.lastgroup != "skip"
     ]
 

@@ -216,6 +216,11 @@ def _source(each: LoadedImport, table: InterfaceTable, now: Interface | None) ->
         Document(each.snapshot_path, now.text if now is not None else "", {}),
         0,
         table.description,
+        classification={
+            column.name: tuple(column.classification.split(", "))
+            for column in table.columns
+            if column.classification
+        },
         tags=table.tags,
         described={
             column.name: column.description for column in table.columns if column.description

@@ -1,6 +1,7 @@
 """Inheritance: what a model takes from its group, its folder, its pipeline and its project.
 
-Settings of its own win over those of its group, these over those of its folder.
+Settings of its own win over those of its group, these over those of its folder. Classifications are
+only added to.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,6 +12,7 @@ from blake3 import blake3
 
 from rocky.canonical import ascii_json
 from rocky.diagnostics.suggestion import suggestion
+from rocky.project.configuration.classifications import merge_tags
 from rocky.project.configuration.config import ModelPattern
 from rocky.project.configuration.model import FolderDefaults, ModelSettings
 from rocky.project.configuration.named_tests import NO_TESTS, with_named_tests
@@ -76,6 +78,7 @@ def inherit(
         meta=defaults.meta,
         lints=defaults.lints,
         freshness=defaults.freshness,
+        classification=defaults.classification,
     )
     owner = f"owner {pattern.owner}\0" if pattern.owner else ""
     own = f"{pattern.pipeline}\0{catalog}\0{schema}\0{owner}".encode()
@@ -97,6 +100,7 @@ def in_group(name: Any, base: Inherited) -> Inherited:
         meta={**before.meta, **group.meta},
         lints={**before.lints, **group.lints},
         freshness=group.freshness or before.freshness,
+        classification=merge_tags(before.classification, group.classification),
     )
     catalog, schema = group.target.catalog or base.catalog, group.target.schema or base.schema
     return replace(base, settings=settings, catalog=catalog, schema=schema)
@@ -130,6 +134,8 @@ def resolve_settings(data: dict[str, Any], base: Inherited, problems: Problems) 
         changes["tags"] = {**inherited.tags, **own.tags}
     if inherited.meta:
         changes["meta"] = {**inherited.meta, **own.meta}
+    if inherited.classification:
+        changes["classification"] = merge_tags(inherited.classification, own.classification)
     if inherited.lints:
         changes["lints"] = {**inherited.lints, **own.lints}
     return own._replace(**changes) if changes else own

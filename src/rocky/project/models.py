@@ -292,7 +292,7 @@ class ModelFile:
         return self.settings.tests
 
     @property
-    def classification(self) -> Mapping[str, str]:
+    def classification(self) -> Mapping[str, tuple[str, ...]]:
         return self.settings.classification
 
     @property

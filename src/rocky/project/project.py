@@ -16,11 +16,13 @@ from typing import Final, NamedTuple
 
 from rocky.diagnostics import Diagnostic
 from rocky.diagnostics.diagnostic import SourceText
+from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import NothingSelected
 from rocky.language.dialects.table import Dialect
 from rocky.project.check_sql import Expansions
 from rocky.project.configuration.blocks import Adapter, State
 from rocky.project.configuration.config import Config
+from rocky.project.configuration.masks import MaskStrategy
 from rocky.project.configuration.paths import BRANCH_PREFIX
 from rocky.project.contracts import Contract
 from rocky.project.files import show_text
@@ -76,7 +78,7 @@ class Project:
     `writers` are the pipelines that write sources, by these' keys; `open_targets` the schemas to
     which pipelines may write tables that nobody knows yet. `cached_schemas` are what was discovered
     and kept, by lower-case name, and `unused_schemas` the files of these that are not believed. All
-    four are empty until an operation looks at them.
+    four are empty until an operation looks at them. `env` is the environment whose masks hold.
     """
 
     root: Path
@@ -100,6 +102,7 @@ class Project:
     cached_schemas: Mapping[str, CachedSchema] = field(default_factory=dict)
     unused_schemas: tuple[UnusedSchema, ...] = ()
     functions: Mapping[str, ProjectFunction] = field(default_factory=dict)
+    env: str | None = None
 
     def __repr__(self) -> str:
         """Where it is and how much it has: all of it would fill a screen, settings included."""
@@ -141,6 +144,23 @@ def for_dialects(project: Project, targets: tuple[Dialect, ...]) -> Project:
     """The project, meant for other engines than `[portability]` says."""
     portability = project.config.portability._replace(targets=targets)
     return replace(project, config=project.config._replace(portability=portability))
+
+
+def in_environment(project: Project, env: str) -> Project:
+    """The project with the masks of an environment. Raises NothingSelected for one without any."""
+    known = project.config.mask.environments
+    if env not in known:
+        listed = ", ".join(f"`{each}`" for each in sorted(known)) or "none"
+        hint = suggestion(env, known) or f"environments with masks: {listed}"
+        raise NothingSelected(f"no environment `{env}`: there is no `[mask.{env}]`; {hint}")
+    return replace(project, env=env)
+
+
+def mask_strategies(project: Project) -> dict[str, MaskStrategy]:
+    """The mask of each tag that has one, where the project is: what declares the tag says last."""
+    declared = project.config.classifications.tags
+    own = {tag: each.mask for tag, each in declared.items() if each.mask is not None}
+    return {**own, **project.config.mask.of(project.env)}
 
 
 def on_branch(project: Project, name: str, adapter: str | None = None) -> Project:

@@ -13,6 +13,7 @@ from typing import Final
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.diagnostic import SourceText, Span
 from rocky.language.datatypes.types import ArrayType, MapType, StructField, StructType
+from rocky.project.configuration.classifications import is_classified
 from rocky.project.files import Report
 from rocky.project.seed_values import example_of, fits_of
 from rocky.project.toml.documents import Document, Problem, Problems
@@ -46,12 +47,11 @@ class SeedCells:
         fields: Sequence[StructField],
         declared: Sequence[StructField],
         document: Document | None,
-        classification: Mapping[str, str],
+        classification: Mapping[str, tuple[str, ...]],
         report: Report,
     ) -> None:
         """Report cells that their declared columns cannot hold."""
         indices = {field.name.lower(): index for index, field in enumerate(declared)}
-        hidden = {name.lower() for name in classification}
         unfit = [
             (row, place, field)
             for place, field in enumerate(fields)
@@ -70,7 +70,7 @@ class SeedCells:
                     field,
                     indices[field.name.lower()],
                     document,
-                    secret=field.name.lower() in hidden,
+                    secret=is_classified(classification, field.name),
                 )
             )
 

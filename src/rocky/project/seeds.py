@@ -25,6 +25,7 @@ from rocky.project.cache import (
     save_seed_cache,
 )
 from rocky.project.columns import read_classifications, read_columns, read_descriptions
+from rocky.project.configuration.classifications import NO_COLUMN_TAGS, ColumnTags
 from rocky.project.configuration.labels import NO_META, NO_TAGS, Meta, Tags
 from rocky.project.configuration.model import TargetSetting
 from rocky.project.configuration.paths import FolderName
@@ -54,7 +55,7 @@ class SeedTable:
     sidecar_path: str | None = None
     description: str | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
-    classification: Mapping[str, str] = field(default_factory=dict)
+    classification: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     owner: str | None = None
     meta: Mapping[str, Any] = field(default_factory=dict)
     described: Mapping[str, str] = field(default_factory=dict)
@@ -76,6 +77,7 @@ class SeedRecord(NamedTuple):
     owner: str | None = None
     tags: Tags = NO_TAGS
     meta: Meta = NO_META
+    classification: ColumnTags = NO_COLUMN_TAGS
 
 
 _LONGEST_CELL: Final = 16 * 1024 * 1024
@@ -183,7 +185,13 @@ def load_seed(
         fields, places = _header_fields(header, columns, text, declared)
         _check_declared(declared, header, problems)
         cells = SeedCells(SourceText(path, text), record.delimiter, columns)
-        cells.check(fields, declared, document, read_classifications(record.columns), report)
+        cells.check(
+            fields,
+            declared,
+            document,
+            read_classifications(record.columns, record.classification),
+            report,
+        )
     refuse_nested(declared, problems)
     _report_all(problems, document, report)
     stem = path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
@@ -199,7 +207,7 @@ def load_seed(
         document.path if document else None,
         record.description,
         record.tags,
-        read_classifications(record.columns),
+        read_classifications(record.columns, record.classification),
         record.owner,
         record.meta,
         read_descriptions(record.columns),

@@ -17,6 +17,7 @@ from rocky.project.columns import (
     read_columns,
     read_descriptions,
 )
+from rocky.project.configuration.classifications import NO_COLUMN_TAGS, ColumnTags
 from rocky.project.configuration.freshness import Freshness, FreshnessRecord
 from rocky.project.configuration.labels import NO_META, NO_TAGS, Meta, Tags
 from rocky.project.files import Report, child_path, read_text, scan_folders, show_text
@@ -31,6 +32,7 @@ from rocky.project.toml.records import INVALID, misspelt, reader_for, unknown_ke
 from rocky.project.toml.variables import Keys, written
 
 Format = Literal["csv", "json", "parquet", "delta", "iceberg", "orc", "jdbc", "table"]
+FOLDER: Final = "sources"
 _NAME_DEPTH: Final = 3
 _FILE_FORMATS: Final = frozenset({"csv", "json", "parquet", "orc"})
 
@@ -53,7 +55,7 @@ class SourceTable:
     document: Document
     index: int
     description: str | None = None
-    classification: Mapping[str, str] = field(default_factory=dict)
+    classification: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     files: tuple[str, ...] = ()
     owner: str | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
@@ -106,6 +108,7 @@ class SourceRecord(NamedTuple):
     tags: Tags = NO_TAGS
     meta: Meta = NO_META
     freshness: Freshness | None = None
+    classification: ColumnTags = NO_COLUMN_TAGS
 
 
 def load_sources(
@@ -116,7 +119,7 @@ def load_sources(
     Without `needs_columns` one may leave them out: they are unknown then.
     """
     sources: dict[str, SourceTable] = {}
-    for folder in scan_folders(root, "sources", report):
+    for folder in scan_folders(root, FOLDER, report):
         for name in folder.names:
             if not name.endswith(".toml"):
                 continue
@@ -217,7 +220,7 @@ def _read_source(
         document,
         index,
         record.description,
-        read_classifications(record.columns),
+        read_classifications(record.columns, record.classification),
         owner=record.owner,
         tags=record.tags,
         meta=record.meta,

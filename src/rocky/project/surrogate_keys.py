@@ -51,9 +51,12 @@ def _first_word(sql: str) -> Span:
 
 
 def _written(column: str) -> str:
-    """A column as a text that no other value has."""
+    """A column as a text that no other value has.
+
+    Its length is in bytes: characters cannot be counted in those of a binary value.
+    """
     text = f"CAST({quote_name(column)} AS STRING)"
-    return f"coalesce(concat(char_length({text}), ':', {text}), '-')"
+    return f"coalesce(concat(octet_length({text}), ':', {text}), '-')"
 
 
 def _place(document: Document, keys: Keys) -> Place:

@@ -4,17 +4,18 @@ Bytes are compared by their names, so the first files need not be there any more
 to show which rows differ.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from rocky.analysis.disclosure import Disclosure, Secrets, shown
 from rocky.language.datatypes.parts import holds_kind
 from rocky.language.datatypes.types import StructField
 from rocky.language.names import quote_name
 from rocky.ledger.provenance import ProvenanceRecord
 from rocky.replay.record import RecordedModel, doubts_of
 from rocky.replay.verdicts import Differences, ModelVerdict, Row, Verdict
-from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
+from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure, hide_words
 from rocky.run.engine.protocol import Engine
 from rocky.run.prepare.pins import PinnedTable
 from rocky.store.delta.snapshot import ROWS_HASH
@@ -40,14 +41,16 @@ class RebuiltModel:
     troubles: tuple[str, ...] = ()
 
 
-def compare_rebuilt(rebuilt: RebuiltModel, engine: Engine) -> ModelVerdict:
+def compare_rebuilt(
+    rebuilt: RebuiltModel, engine: Engine, disclosure: Disclosure | None = None
+) -> ModelVerdict:
     """The verdict on a model that was built again."""
     exact = _as_found(rebuilt)
     if exact.recorded_files == exact.replayed_files:
         return exact
     then, now = exact.recorded_rows_hash, exact.replayed_rows_hash
     same = None if then is None or now is None else then == now
-    shown, trouble = (None, None) if same else _differing(rebuilt, engine)
+    shown, trouble = (None, None) if same else _differing(rebuilt, engine, disclosure)
     if same is None and shown is not None:
         same = not shown.recorded and not shown.replayed
     if same:
@@ -115,7 +118,9 @@ def _describe_rows(shown: Differences | None) -> str:
     return "other rows"
 
 
-def _differing(rebuilt: RebuiltModel, engine: Engine) -> tuple[Differences | None, str | None]:
+def _differing(
+    rebuilt: RebuiltModel, engine: Engine, disclosure: Disclosure | None
+) -> tuple[Differences | None, str | None]:
     """The first rows that only one side has, or why they cannot be shown."""
     table, output = rebuilt.table, rebuilt.find_output()
     if output is None or table is None:
@@ -130,10 +135,19 @@ def _differing(rebuilt: RebuiltModel, engine: Engine) -> tuple[Differences | Non
         recorded = _only_in(views[0], views[1], now, engine)
         replayed = _only_in(views[1], views[0], now, engine)
     except STEP_ERRORS as error:
-        return None, f"rows cannot be compared: {classify_step_failure(error).message}"
+        said = hide_words(classify_step_failure(error), disclosure).message
+        return None, f"rows cannot be compared: {said}"
     finally:
         engine.views.unbind(views)
+    if disclosure is not None:
+        names = [each.name for each in now]
+        hidden = dict(zip(names, disclosure.in_stored(table.table.name, names), strict=True))
+        recorded, replayed = _without_values(recorded, hidden), _without_values(replayed, hidden)
     return Differences(recorded, replayed), None
+
+
+def _without_values(rows: Sequence[Row], hidden: Mapping[str, Secrets]) -> tuple[Row, ...]:
+    return tuple({name: shown(value, hidden[name]) for name, value in row.items()} for row in rows)
 
 
 def _only_in(

@@ -15,6 +15,7 @@ from threading import Event, Lock
 from time import monotonic
 from typing import Any, Final
 
+from rocky.analysis.disclosure import Disclosure
 from rocky.ledger import open_evidence_reader
 from rocky.ledger.provenance import CollectedFile
 from rocky.ledger.run_records import RunRecord
@@ -33,7 +34,7 @@ from rocky.replay.recipe import RecordedFile, restore_settings
 from rocky.replay.record import NotReplayable, RecordedModel, RecordedRun
 from rocky.replay.scratch import InputViews, Scratch, open_scratch, split_batches
 from rocky.replay.verdicts import LeftOut, ModelVerdict, ReplayReport, Verdict
-from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
+from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure, hide_words
 from rocky.run.engine.protocol import Engine, StepFailure
 from rocky.run.execute.scheduler import Job, Watcher, run_jobs
 from rocky.run.materialize.build import Build, Built, Materialize
@@ -54,6 +55,10 @@ _MODEL_FAILURES: Final = frozenset(
 """Failures that are an answer: the same build did not fail when it was recorded."""
 
 
+_OTHER_KEY: Final = (
+    "its values were hashed with a key that `hash_key` in `[governance]` does not have now"
+)
+
 OnVerdict = Callable[[ModelVerdict], None]
 """Who hears of a verdict as soon as there is one; one at a time."""
 
@@ -67,7 +72,9 @@ class ReplayContext:
     """What a replay works with.
 
     `open_engine` is given the settings that were recorded, and says beside the engine which of them
-    it could not set again. `functions` are the digests of those that are declared now.
+    it could not set again. `functions` are the digests of those that are declared now, `hash_key`
+    the fingerprint of the key that masks would hash with. `disclosure` says which values
+    may be shown; without one all may.
     """
 
     warehouse: Warehouse
@@ -79,6 +86,8 @@ class ReplayContext:
     collected: Callable[[], tuple[CollectedFile, ...]] = tuple
     build_table: Materialize = materialize
     functions: Mapping[str, str] = field(default_factory=dict)
+    hash_key: str | None = None
+    disclosure: Disclosure | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +118,16 @@ def execute_replay(
             left_out.append(LeftOut(model.name, model.without_table))
             continue
         try:
-            candidates.append(prepare_candidate(place, model, recorded.run, finder))
+            prepared = prepare_candidate(place, model, recorded.run, finder)
         except NotReplayable as refusal:
             verdicts[model.name] = _refused(model, str(refusal))
             told(verdicts[model.name])
+            continue
+        if prepared.recipe.hash_keys - {ground.hash_key}:
+            verdicts[model.name] = _refused(model, _OTHER_KEY)
+            told(verdicts[model.name])
+        else:
+            candidates.append(prepared)
     if candidates:
         with open_scratch(ground.warehouse, orders.keep) as scratch:
             replay = _Replay(ground, finder, scratch, stop or Event(), told)
@@ -203,9 +218,11 @@ class _Replay(Watcher):
         assert engine is not None
         try:
             with engine.jobs.tagged(candidate.view):
-                return compare_rebuilt(self._rebuild(candidate, binder), engine)
+                rebuilt = self._rebuild(candidate, binder)
+                return compare_rebuilt(rebuilt, engine, self._ground.disclosure)
         except STEP_ERRORS as error:
-            return _failed(candidate, classify_step_failure(error, engine.explain))
+            failure = classify_step_failure(error, engine.explain)
+            return _failed(candidate, hide_words(failure, self._ground.disclosure))
 
     def _rebuild(self, candidate: ReplayCandidate, binder: InputViews) -> RebuiltModel:
         engine, record = self._engine, candidate.record
@@ -246,6 +263,7 @@ class _Replay(Watcher):
             full_refresh=record.full_refresh,
             window=recipe.window,
             python_inputs=record.parameters if recipe.query is None else None,
+            masks=recipe.masks,
         )
 
 
@@ -281,6 +299,7 @@ def replay_project_run(  # noqa: PLR0913 - who asks, who is told, and on what
     spark: Any = None,
     told: OnVerdict = lambda _: None,
     listener: Listener | None = None,
+    disclosure: Disclosure | None = None,
 ) -> ReplayReport:
     """Build a recorded run again.
 
@@ -309,7 +328,14 @@ def replay_project_run(  # noqa: PLR0913 - who asks, who is told, and on what
 
     functions = {key: each.signature.digest.hex() for key, each in project.functions.items()}
     ground = ReplayContext(
-        warehouse, project.root, opened, chosen.conf, collected, functions=functions
+        warehouse,
+        project.root,
+        opened,
+        chosen.conf,
+        collected,
+        functions=functions,
+        hash_key=project.config.governance.key_fingerprint,
+        disclosure=disclosure,
     )
     stop = Event()
     with stop_on_interrupt(stop):

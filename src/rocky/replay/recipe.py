@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from rocky.canonical import ascii_json, text_hash
 from rocky.language.datatypes.text import type_from_json
 from rocky.language.datatypes.types import StructField
 from rocky.ledger.provenance import LayoutRecord, ProvenanceRecord
@@ -21,6 +22,7 @@ from rocky.project.models import Target
 from rocky.project.secrets import HASHED, hide
 from rocky.replay.record import NotReplayable, ir_of
 from rocky.run.engine.protocol import EngineFacts
+from rocky.run.materialize.mask_sql import NO_MASK_SQL, MaskSql
 from rocky.run.prepare.environment import result_settings
 from rocky.spark.interface import Layout
 
@@ -29,7 +31,10 @@ _BY_NAME: Final = {each._field_defaults["type"]: each for each in RECORDED_STRAT
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """One model as it was. `query` is None for a Python model, whose text is then `python`."""
+    """One model as it was. `query` is None for a Python model, whose text is then `python`.
+
+    `hash_keys` are the fingerprints of the keys that its masks hashed with.
+    """
 
     name: str
     target: Target
@@ -39,6 +44,8 @@ class Recipe:
     window: Window
     query: str | None
     python: str | None = None
+    masks: MaskSql = NO_MASK_SQL
+    hash_keys: frozenset[str] = frozenset()
 
     @property
     def keeps_rows(self) -> bool:
@@ -71,6 +78,8 @@ def recipe_of(record: ProvenanceRecord) -> Recipe:
             _window(record.window),
             record.executed_sql or None,
             None if record.executed_sql else str(ir["sql"]),
+            _masks(ir["materialization"].get("masks", {})),
+            _hash_keys(ir["materialization"].get("masks", {})),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise NotReplayable(f"its record cannot be read by this version of Rocky: {error}") from (
@@ -86,12 +95,22 @@ def parse_target(name: str) -> Target:
 
 def _strategy(materialization: Mapping[str, Any]) -> Strategy:
     kind = _BY_NAME[materialization["type"]]
-    known = {name: value for name, value in materialization.items() if name != "layout"}
+    beside = ("layout", "masks")
+    known = {name: value for name, value in materialization.items() if name not in beside}
     found = {
         name: tuple(value) if isinstance(value, list) else value for name, value in known.items()
     }
     strategy: Strategy = kind(**found)
     return strategy
+
+
+def _masks(documents: Mapping[str, Mapping[str, str]]) -> MaskSql:
+    columns = {name.lower(): str(each["sql"]) for name, each in documents.items()}
+    return MaskSql(columns, text_hash(ascii_json(documents)) if documents else "")
+
+
+def _hash_keys(documents: Mapping[str, Mapping[str, str]]) -> frozenset[str]:
+    return frozenset(str(each["key"]) for each in documents.values() if "key" in each)
 
 
 def _column(document: Mapping[str, Any]) -> StructField:

@@ -11,6 +11,7 @@ from datetime import datetime
 from threading import RLock
 from typing import Final, Protocol, runtime_checkable
 
+from rocky.analysis.disclosure import Disclosure
 from rocky.diagnostics import Diagnostic
 from rocky.errors import StateConflict, StateSyncFailed
 from rocky.ledger.pipeline_records import (
@@ -95,6 +96,7 @@ class RunResult:
     the records are not where they are kept, of a run that is recorded here as its status says.
     `tests` are those of the models, if they were asked for.
     `seal` is the file of the seal that was made of it, `seal_error` why there is none.
+    `governance_error` is why the catalogue does not say what is declared of the tables.
     `hooks` are the events that hooks were told of. `engine_end` is how Spark ended while tables
     were built; `log` is where the stacks are, from the project's folder.
     """
@@ -118,6 +120,7 @@ class RunResult:
     tests: ChecksReport | None = None
     seal: str | None = None
     seal_error: str | None = None
+    governance_error: str | None = None
     engine_end: EngineEnd | None = None
     log: str | None = None
     hooks: tuple[HookDelivery, ...] = ()
@@ -137,7 +140,8 @@ class RunResult:
             return 1
         if self.status is RunStatus.PARTIAL_FAILURE:
             return 2
-        return 0 if self.seal_error is None and self.hook_error is None else 1
+        errors = (self.seal_error, self.governance_error, self.hook_error)
+        return 0 if all(each is None for each in errors) else 1
 
 
 def is_left_alone(execution: ModelExecution) -> bool:
@@ -264,12 +268,16 @@ NO_NOTES: Final = StepNotes()
 
 @dataclass(frozen=True, slots=True)
 class EndedSteps:
-    """A run whose steps have ended. `engine` starts Spark if nothing has yet."""
+    """A run whose steps have ended. `engine` starts Spark if nothing has yet.
+
+    `disclosure` says which values may be told; without one all may.
+    """
 
     run_id: RunId
     outcomes: tuple[StepOutcome, ...]
     engine: Callable[[], Engine]
     now: datetime
+    disclosure: Disclosure | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,9 @@ def _run_opened(opened: RunSession, plan: RunPlan, request: RunRequest) -> RunRe
         request.rebuild,
         request.reuse,
         (*request.select, *(f"!{each}" for each in request.exclude)),
-        windows_of(plan, request.window, resources.ledger, datetime.now(UTC)),
+        windows_of(
+            plan, request.window, resources.ledger, datetime.now(UTC), resources.warehouse.holds
+        ),
         PipelineContribution(request.pipeline, idempotency_key=request.idempotency_key),
         test=request.test,
         start_anew=request.start_anew,

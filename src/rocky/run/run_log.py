@@ -5,6 +5,7 @@ failed has none. Secrets are blotted out before anything is written. A log that 
 fails nothing, and the newest are kept.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -20,6 +21,7 @@ LOGS_KEPT: Final = 50
 _SUFFIX: Final = ".log"
 _ENTRY_LENGTH: Final = 1_000_000
 _IGNORED: Final = "*\n"
+_FAILURES: Final = re.compile(r"SQLSTATE|Exception|Traceback")
 _OWN_MODE: Final = 0o600
 
 
@@ -58,10 +60,16 @@ class RunLog:
                 file.write(f"== {at} {self._redact(title)}\n{said}\n\n")
             self._begun = True
 
-    def add_output(self, text: str) -> None:
-        """Write down what Spark printed, unless a value may be in it that nobody may see."""
-        if not self._hides_output:
-            self.add("what Spark printed", text)
+    def add_output(self, text: str, secret: str | None = None) -> None:
+        """Write down what Spark printed, unless a value may be in it that nobody may see.
+
+        `secret` is a classified column of the project, if it has one.
+        """
+        if self._hides_output:
+            return
+        if secret is not None and tells_of_failures(text):
+            text = f"it is not kept: it may hold values of `{secret}`, classified"
+        self.add("what Spark printed", text)
 
     def hide(self, title: str, secret: str) -> None:
         """Write an entry without its stack, which holds a value; so may what Spark printed."""
@@ -80,6 +88,11 @@ class RunLog:
         remove_old_logs(path.parent, LOGS_KEPT - 1)
         path.touch(mode=_OWN_MODE)
         return path
+
+
+def tells_of_failures(text: str) -> bool:
+    """Whether what Spark printed has words of an exception, which may quote values of rows."""
+    return _FAILURES.search(text) is not None
 
 
 def read_log(root: Path, run_id: str) -> str | None:

@@ -86,7 +86,7 @@ def code_of(root: Path, function: ProjectFunction) -> Iterator[Any]:
         except SPARK_ERRORS:
             raise
         # What an author's module may raise is anything; it fails the models that call it.
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             at = _line_in(root, error)
             raise ModelFailed(
                 f"function `{function.name}`: {at} raised {type(error).__name__}: {error}"

@@ -17,13 +17,16 @@ from pyspark.sql.functions import arrow_udf, arrow_udtf, pandas_udf, udf, udtf
 from pyspark.util import PythonEvalType
 
 from rocky.errors import ModelFailed
-from rocky.language.datatypes.text import field_to_json, format_type
+from rocky.language.datatypes.text import field_to_json
 from rocky.language.datatypes.types import DataType, StructField
-from rocky.language.names import quote_name, quote_text
+from rocky.language.names import quote_text
 from rocky.project.functions import ProjectFunction
+from rocky.project.temporary_functions import create_statement, in_order_of_need
+from rocky.spark.column_results import arrays_held_to_type, series_held_to_type
 from rocky.spark.connection import is_classic
 from rocky.spark.failures import SPARK_ERRORS, classify_failure
 from rocky.spark.function_modules import code_of
+from rocky.spark.function_results import held_to_type, rows_held_to_type
 from rocky.spark.settings import refuse_substitution
 
 _WORD: Final = re.compile(r"\w+")
@@ -32,32 +35,13 @@ _AGGREGATES: Final = frozenset(
     for name in dir(PythonEvalType)
     if name.startswith("SQL_GROUPED_AGG")
 )
+_PANDAS_COLUMNS: Final = PythonEvalType.SQL_SCALAR_PANDAS_UDF
+_PANDAS_AGGREGATES: Final = PythonEvalType.SQL_GROUPED_AGG_PANDAS_UDF
+_ARROW_COLUMNS: Final = PythonEvalType.SQL_SCALAR_ARROW_UDF
 _MAKERS: Final = {"python": udf, "pandas": pandas_udf, "arrow": arrow_udf}
 _ROW_MAKERS: Final = {"python": udtf, "arrow": arrow_udtf}
 
 NO_FUNCTIONS: Final[Mapping[str, ProjectFunction]] = {}
-
-
-def create_statement(function: ProjectFunction) -> str:
-    """The statement that makes a SQL function in a session."""
-    told = function.signature
-    parameters = ", ".join(
-        f"{quote_name(each.name)} {format_type(each.type)}"
-        + (f" DEFAULT {each.default}" if each.default is not None else "")
-        for each in told.parameters
-    )
-    if told.columns is not None:
-        columns = ", ".join(
-            f"{quote_name(each.name)} {format_type(each.type)}" for each in told.columns
-        )
-        returns = f"RETURNS TABLE ({columns})" if columns else "RETURNS TABLE"
-    else:
-        returns = f"RETURNS {format_type(told.returns)}" if told.returns is not None else ""
-    chance = "NOT DETERMINISTIC" if told.deterministic is False else ""
-    return (
-        f"CREATE OR REPLACE TEMPORARY FUNCTION {quote_name(told.name)}({parameters})"
-        f" {returns} {chance} RETURN {told.body}"
-    )
 
 
 def spark_schema(fields: Sequence[StructField]) -> Any:
@@ -92,13 +76,10 @@ class SessionFunctions:
     def _make(self, key: str) -> None:
         if key in self._made:
             return
-        function = self._functions[key]
-        # Spark looks up what a body calls when the function is made.
-        for other in sorted(function.calls):
-            self._make(other)
-        if function.signature.usable:
-            make_function(self._session, self._root, function)
-        self._made.add(key)
+        for function in in_order_of_need(self._functions, [key]):
+            if function.key not in self._made and function.signature.usable:
+                make_function(self._session, self._root, function)
+            self._made.add(function.key)
 
 
 def make_function(session: Any, root: Path, function: ProjectFunction) -> None:
@@ -168,13 +149,30 @@ def _make_python(session: Any, root: Path, function: ProjectFunction) -> None:
         # What a decorator made of it has the author's function inside.
         code = getattr(found, "func", found)
         if told.columns is not None:
-            rows = _ROW_MAKERS[told.kind](code, returnType=spark_schema(told.columns))
+            schema = spark_schema(told.columns)
+            rows = _ROW_MAKERS[told.kind](code, returnType=schema)
+            if rows.evalType == PythonEvalType.SQL_TABLE_UDF:
+                rows = udtf(rows_held_to_type(code, function.name, schema), returnType=schema)
             if told.deterministic:
                 rows = rows.asDeterministic()
             session.udtf.register(function.name, rows)
             return
         assert told.returns is not None
-        made: Any = _MAKERS[told.kind](code, spark_type(told.returns))
+        result = spark_type(told.returns)
+        made: Any = _MAKERS[told.kind](code, result)
+        if made.evalType == PythonEvalType.SQL_BATCHED_UDF:
+            # Where Arrow carries the results, it converts or refuses them itself.
+            made = udf(held_to_type(code, function.name, result), result)
+        elif made.evalType in (_PANDAS_COLUMNS, _PANDAS_AGGREGATES):
+            bigints = [
+                each.name if each.type.kind == "bigint" else None for each in told.parameters
+            ]
+            given = result if made.evalType == _PANDAS_COLUMNS else None
+            held = series_held_to_type(code, function.name, bigints, given)
+            made = pandas_udf(held, result)
+        elif made.evalType == _ARROW_COLUMNS:
+            held = arrays_held_to_type(code, function.name, result)
+            made = arrow_udf(held, result)
         if (made.evalType in _AGGREGATES) is not told.aggregate:
             says = "is declared" if told.aggregate else "is not declared"
             raise ModelFailed(

@@ -151,6 +151,10 @@ def open_source(session: Any, source: SourceTable, root: Path) -> Any:
     return reader.format(source.format).load(place)
 
 
+NOT_IN_CATALOGUE: Final = frozenset({"TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND"})
+"""What Spark says of a table that its catalogue does not have."""
+
+
 @contextmanager
 def source_errors(source: SourceTable) -> Iterator[None]:
     """What Spark says about a source as SourceUnreadable."""
@@ -163,6 +167,12 @@ def source_errors(source: SourceTable) -> Iterator[None]:
             said = (
                 f"this Spark has no connector for `{source.format}`: name its package in"
                 " `spark.jars.packages` in `[adapter.conf]`"
+            )
+        elif failure.condition in NOT_IN_CATALOGUE and source.format == "table":
+            said = (
+                f"{said.rstrip('.')}. Where a metastore has it, name that in `[adapter.conf]`"
+                ' (`"spark.sql.catalogImplementation" = "hive"` and its address), or give the'
+                " source `format` and `path`"
             )
         raise SourceUnreadable(
             f"{source_label(source)} cannot be read: {hide_location(source, said)}"

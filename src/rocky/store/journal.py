@@ -34,10 +34,11 @@ from rocky.store.delta.comments import comments_of
 from rocky.store.delta.commit import create_commit, refuse_change, require_files
 from rocky.store.delta.log import is_checkpoint_due
 from rocky.store.delta.signature import NO_AUTHORITY, CommitAuthority, sign_commit
-from rocky.store.delta.snapshot import Snapshot
+from rocky.store.delta.snapshot import Replay, Snapshot
 from rocky.store.warehouse import RESERVED, Table, Warehouse
 
 JOURNAL_FOLDER: Final = f"{RESERVED}/promotions"
+ERASURE_FOLDER: Final = f"{RESERVED}/erasures"
 _VERSION: Final = 1
 
 
@@ -94,33 +95,33 @@ def _document(journal: Journal) -> dict[str, Any]:
     }
 
 
-def write_journal(warehouse: Warehouse, journal: Journal) -> None:
+def write_journal(warehouse: Warehouse, journal: Journal, folder: str = JOURNAL_FOLDER) -> None:
     """Write a journal down. Raises StoreUnwritable, also when one of that name is there."""
     document = {**_document(journal), "signature": journal.signature}
-    path = _journal_path(journal.run_id)
+    path = _journal_path(journal.run_id, folder)
     if not warehouse.objects.create(path, ascii_json(document).encode()):
         raise StoreUnwritable(f"`{warehouse.objects.place(path)}` is there already")
 
 
-def load_journals(warehouse: Warehouse) -> tuple[Journal, ...]:
+def load_journals(warehouse: Warehouse, folder: str = JOURNAL_FOLDER) -> tuple[Journal, ...]:
     """Every journal there is, oldest first. Raises StoreUnreadable for one that cannot be read."""
-    found = sorted(info.path for info in warehouse.objects.list(JOURNAL_FOLDER))
+    found = sorted(info.path for info in warehouse.objects.list(folder))
     return tuple(_load_journal(warehouse, path) for path in found if path.endswith(".json"))
 
 
-def has_journal(warehouse: Warehouse) -> bool:
+def has_journal(warehouse: Warehouse, folder: str = JOURNAL_FOLDER) -> bool:
     """Whether something is under way, or was when its process died; without reading it."""
-    found = warehouse.objects.list(JOURNAL_FOLDER)
+    found = warehouse.objects.list(folder)
     return any(info.path.endswith(".json") for info in found)
 
 
-def remove_journal(warehouse: Warehouse, run_id: str) -> None:
+def remove_journal(warehouse: Warehouse, run_id: str, folder: str = JOURNAL_FOLDER) -> None:
     """Say that nothing is left to do."""
-    warehouse.objects.delete([_journal_path(run_id)])
+    warehouse.objects.delete([_journal_path(run_id, folder)])
 
 
-def _journal_path(run_id: str) -> str:
-    return f"{JOURNAL_FOLDER}/{run_id}.json"
+def _journal_path(run_id: str, folder: str) -> str:
+    return f"{folder}/{run_id}.json"
 
 
 def _load_journal(warehouse: Warehouse, path: str) -> Journal:
@@ -212,6 +213,12 @@ def prepare_commit(
         authority=authority,
         comments=comments_of(content),
     )
+    return prepare_change(table, change, moment)
+
+
+def prepare_change(table: Table, change: Change, moment: PreparedStamp) -> PreparedCommit:
+    """The commit that makes a change of exactly its base. Raises `ChangeRefused`."""
+    before, files, authority = change.base, change.adds, change.authority
     refuse_change(table.log, change, before)
     token = f"{moment.token}/{table.name}"
     now_ms = time_after(before, moment.now_ms)
@@ -234,6 +241,37 @@ def _properties(content: Snapshot, before: Snapshot | None) -> dict[str, str]:
     if before is None:
         return dict(everything)
     return {name: value for name, value in everything.items() if name.startswith(ROCKY_PROPERTIES)}
+
+
+def restore_commit(table: Table, journalled: JournalledTable, run_id: str) -> PreparedCommit | None:
+    """A commit as a journal has it; None for a table that is not there any more.
+
+    Raises StoreUnreadable when that cannot be told.
+    """
+    base, before = journalled.from_version, None
+    if base is not None:
+        latest = table.snapshot()
+        if latest is None or latest.version < base:
+            return None
+        before = table.snapshot(base)
+    data = journalled.commit.encode()
+    try:
+        replay = Replay(before)
+        replay.apply(parse_commit(data), 0)
+        after = replay.snapshot(journalled.version)
+    except ValueError as error:
+        raise StoreUnreadable(
+            f"the journal of `{run_id}` has no readable commit for `{table.name}` ({error})"
+        ) from error
+    here = {} if before is None else {file.path: file for file in before.files}
+    return PreparedCommit(
+        journalled.version,
+        data,
+        before,
+        tuple(file for file in after.files if file.path not in here),
+        tuple(path for path in here if path not in {file.path for file in after.files}),
+        f"{run_id}/{table.name}",
+    )
 
 
 def commit_exactly(table: Table, prepared: PreparedCommit) -> Committed | TableChanged:

@@ -154,6 +154,10 @@ class Warehouse:
             raise ChangeRefused(f"table `{name}` cannot be stored: its name does not name a folder")
         return self._table(name, "/".join(parts))
 
+    def holds(self, target: TableName) -> bool:
+        """Whether there is such a table. Raises `StoreUnreadable` when that cannot be told."""
+        return self.table(target).snapshot() is not None
+
     def tables(self) -> Iterator[Table]:
         """Every table there is, in the order of their names."""
         for catalog in self.objects.folders(""):

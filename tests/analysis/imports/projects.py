@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from rocky.analysis.classification import classify
 from rocky.analysis.compilation import Compilation
 from rocky.analysis.imports.findings import rebinding
 from rocky.analysis.imports.publication import encode_interface, publish_interface
@@ -50,7 +51,9 @@ def published(root: Path, env: Mapping[str, str] | None = None) -> str:
     assert () == tuple(each.message for each in compilation.diagnostics if each.code[0] == "E")
     models = compilation.models
     rebind = rebinding(compilation)
-    return encode_interface(publish_interface(compilation.project, models, models, rebind))
+    return encode_interface(
+        publish_interface(compilation.project, models, models, rebind, classify(compilation))
+    )
 
 
 class Two:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from rocky.analysis.classification import classify
 from rocky.analysis.imports.consumers import check_consumers, load_consumers
 from rocky.operations.publish import find_published
 from tests.analysis.imports.projects import Two, compiled, published, write
@@ -17,7 +18,9 @@ def told(two: Two, *files: Path) -> list[str]:
     shown = []
     published = find_published(compilation, compilation.project.config.publish.models)
     models = compilation.models
-    for each in check_consumers(compilation.project, models, consumers, published):
+    for each in check_consumers(
+        compilation.project, models, consumers, published, classify(compilation)
+    ):
         text = compilation.project.texts[each.path].text
         under = text[each.span.start : each.span.end] if each.span is not None else ""
         shown.append(f"{each.code} {each.model or each.path} {under!r} {each.notes[-1]}")

@@ -372,7 +372,7 @@ def test_a_promise_that_is_withdrawn_is_told_to_those_it_was_made_to(tmp_path, f
     two.fetch("imports/shop.baseline.json")
     write(two.shop, files)
     two.fetch()
-    found = compiled(two.finance).diagnostics
+    found = [each for each in compiled(two.finance).diagnostics if each.code != "W004"]
 
     assert [("E045", "revenue")] * len(expected) == [(each.code, each.model) for each in found]
     assert all(said in each.notes[0] for said, each in zip(expected, found, strict=True))

@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from rocky.analysis.classification import classify
 from rocky.analysis.imports.findings import rebinding
 from rocky.analysis.imports.publication import project_name, publish_interface
 from rocky.compiler.passes import compile_project
@@ -102,7 +103,11 @@ def test_a_type_that_is_not_known_is_refused_by_name(tmp_path):
 
     with pytest.raises(InterfaceRefused, match=r"`odd"):
         publish_interface(
-            compilation.project, compilation.models, compilation.models, rebinding(compilation)
+            compilation.project,
+            compilation.models,
+            compilation.models,
+            rebinding(compilation),
+            classify(compilation),
         )
 
 
@@ -255,6 +260,33 @@ def test_a_name_that_came_from_a_variable_is_not_published(tmp_path, files, said
         compilation = compile_project(project, jobs=1)
         with pytest.raises(InterfaceRefused) as refused:
             publish_interface(
-                project, compilation.models, compilation.models, rebinding(compilation)
+                project,
+                compilation.models,
+                compilation.models,
+                rebinding(compilation),
+                classify(compilation),
             )
         assert (True, False) == (said in str(refused.value), "hunter2" in str(refused.value))
+
+
+def test_a_tag_goes_on_in_the_projects_that_read_the_table(tmp_path):
+    two = Two(tmp_path)
+    raw = SHOP["sources/raw.toml"].replace(
+        'name = "status"', 'classification = "pii", name = "status"'
+    )
+    assert raw != SHOP["sources/raw.toml"]
+    write(two.shop, {"sources/raw.toml": raw})
+    two.fetch("imports/shop.baseline.json")
+    two.fetch()
+    facts = classify(compiled(two.finance))
+
+    columns = {
+        column["name"]: column.get("classification")
+        for table in json.loads(published(two.shop))["tables"]
+        for column in table["columns"]
+    }
+    assert columns["status"] == "pii"
+    assert columns["id"] is None
+    assert {each.tag for key in facts for found in facts.table(key).values() for each in found} == {
+        "pii"
+    }

@@ -1,5 +1,7 @@
 """A consumer that runs over its producer's tables, with no JVM."""
 
+import pytest
+
 from rocky.plan.refusals import refusing_findings
 from rocky.plan.selectors import select_models
 from rocky.plan.steps import plan_steps
@@ -11,6 +13,7 @@ CONFIG = (
 )
 
 
+@pytest.mark.slow
 def test_a_consumer_reads_the_tables_of_its_producer_and_follows_them(tmp_path):
     shop = Shop(tmp_path / "shop", {"models/_defaults.toml": '[target]\nschema = "shop"\n'})
     shop.run("stg_orders")

@@ -323,3 +323,25 @@ def test_every_portable_form_is_read_alike_by_the_engines_it_is_offered_for(tmp_
 def _fact(name, dialect):
     forms = constructs_of(dialect)
     return forms[name] if name in forms else judge(Use(name, 1, 0, 0), dialect)
+
+
+def test_the_body_of_a_sql_function_is_judged_in_its_file(tmp_path):
+    root = project(tmp_path, "SELECT 1 AS a", settings=targets("duckdb"))
+    days = (
+        "CREATE FUNCTION days(d DATE, n INT) RETURNS INT\nRETURN datediff(d, DATE '2026-01-01') + n"
+    )
+    more = (
+        '[[function]]\nname = "more"\nkind = "sql"\nparameters = [{ name = "x", type = "int" }]\n'
+        'returns = "int"\nbody = "SELECT nvl(x, 2)"\n'
+    )
+    write(root, {"functions/days.sql": days, "functions/more.toml": more})
+
+    assert [
+        ("functions/days.sql", 2, 8, "DuckDB reads `datediff` otherwise"),
+        ("functions/more.toml", 6, 16, "`nvl` is not a function of DuckDB"),
+    ] == [
+        (each.span.file, each.span.line, each.span.col, each.message.partition(":")[0])
+        for each in found(root)
+    ]
+    write(root, {"rocky.toml": targets("duckdb") + "allow = ['nvl', 'datediff']\n" + PIPELINE})
+    assert [] == found(root)

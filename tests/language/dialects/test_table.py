@@ -27,7 +27,7 @@ FOLDER = PACKAGE / "language" / "dialects"
 # Words of DuckDB's grammar, which are no functions of its catalogue.
 GRAMMAR = frozenset(
     "and or not in between like ilike when coalesce ifnull cast extract grouping grouping_id "
-    "current_timestamp localtimestamp percentile_cont percentile_disc".split()
+    "current_timestamp date localtimestamp percentile_cont percentile_disc".split()
 )
 
 

@@ -46,6 +46,10 @@ LAYOUTS = {
         f"let a = from t where {'b' * 50} > 1 select {{ {'c' * 50} }} from a",
         f"let a =\n    from t\n    where {'b' * 50} > 1\n    select {{ {'c' * 50} }}\n\nfrom a\n",
     ),
+    "the words of a type stay apart": (
+        "from t select{a:cast(b as struct<c int,d:string>),e:cast(f as interval day  to second),g:h}",
+        "from t\nselect { a: cast(b as struct<c int, d:string>), e: cast(f as interval day to second), g: h }\n",
+    ),
     "windows, frames, matches and casts are spaced": (
         "from t derive{a:sum(b)over(partition c,sort -d,rows -6..current),e:match f{>1=>2,null=>3,_=>cast(4 as decimal(3,2))},g:x[0].y}",
         "from t\nderive {\n    a: sum(b) over (partition c, sort -d, rows -6..current),\n"

@@ -170,6 +170,10 @@ LOWERED = [
         "FROM sales\n|> WHERE note = 'it\\'s a \\\\n' || 'say \"hi\"'",
     ),
     (
+        "from sales derive { a: cast(place as struct<town string>), b: cast(null as interval day to second) }",
+        "FROM sales\n|> EXTEND cast(place AS struct<town string>) AS a,\n     cast(NULL AS interval day to second) AS b",
+    ),
+    (
         "from sales derive { a: cast(qty as decimal(12, 2)), b: try_cast(null as map<string, array<int>>) }",
         "FROM sales\n|> EXTEND cast(qty AS decimal(12, 2)) AS a,\n     try_cast(NULL AS map<string, array<int>>) AS b",
     ),

@@ -42,6 +42,8 @@ REFUSED = [
     ("from t group a + 1 { n: count() }", "a + 1", "a key of `group` that is no column needs a name", "write `name: expression`"),
     ("from t sort -qty + x", "+", "a key with `-` before it and `+` in it", "write `-(...)` for all of it in descending order, or `(-a) + b` for a minus of one value"),
     ("from t sort a, -qty * 2 nulls last", "*", "a key with `-` before it and `*` in it", "write `-(...)` for all of it in descending order, or `(-a) + b` for a minus of one value"),
+    ("from t sort a, 1 desc", "1", "a number is the same for every row, and sorts none", "write the name of a column"),
+    ("from t sort -(2)", "2", "a number is the same for every row, and sorts none", "write the name of a column"),
     ("from t sort -a is null", "is", "a key with `-` before it and `is` in it", "write `-(...)` for all of it in descending order, or `(-a) + b` for a minus of one value"),
     ("from t derive { n: row_number() over (sort -a || b) }", "||", "a key with `-` before it and `||` in it", "write `-(...)` for all of it in descending order, or `(-a) + b` for a minus of one value"),
     ("from t take 1.5", "1.5", "expected a whole number of rows after `take`, found `1.5`", None),

@@ -241,6 +241,7 @@ def test_units_and_functions_without_parentheses_are_no_columns():
 # ------------------------------------------------------------------ odd texts
 
 
+@pytest.mark.slow
 def test_a_text_that_is_nested_deeply_is_expanded_and_one_beyond_all_stacks_is_told():
     one = "CREATE MACRO one() RETURN 1"
     deep = "(" * 400 + "@one()" + ")" * 400

@@ -81,3 +81,15 @@ def test_nothing_is_called_in_what_spark_reads_as_a_text_or_a_comment(quoted):
 
 def test_a_raw_text_is_one_argument():
     assert r"SELECT ((r',\') * (1 - (r'\)')))" == expanded(r"SELECT @less(r',\', r'\)')", LESS)
+
+
+@pytest.mark.parametrize(
+    "between", [" ", " /* of it */ ", " -- of it\n ", " /* a /* b */ */ /**/ "]
+)
+@pytest.mark.parametrize("after", ["OVER (PARTITION BY k)", "FILTER (WHERE k > 0)", "[0]", "('x')"])
+def test_what_follows_a_call_is_not_read_with_the_macro(between, after):
+    total = "CREATE MACRO total(x EXPRESSION) RETURN sum(@x)"
+
+    assert f"SELECT (sum(qty)){between}{after}" == expanded(
+        f"SELECT @total(qty){between}{after}", total
+    )

@@ -1,5 +1,7 @@
 """What macros make has a limit, which is told where it is passed."""
 
+import pytest
+
 from rocky.diagnostics import Code
 from tests.language.macros.libraries import expanded, faults, library
 
@@ -34,6 +36,7 @@ def test_macros_that_grow_without_end_are_told_once_where_it_is_too_much(monkeyp
     assert [] == made.expand("SELECT @m39()")
 
 
+@pytest.mark.slow
 def test_the_size_of_what_macros_make_has_a_limit():
     assert [Code.MACRO_RECURSION] == [code for code, _ in faults(nested("twice", 60), TWICE)]
 

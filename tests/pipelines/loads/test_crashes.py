@@ -123,6 +123,7 @@ class Elsewhere(LoadProject):
         return self.root / "elsewhere.db"
 
 
+@pytest.mark.slow
 def test_two_runners_that_find_one_file_do_not_both_load_it(tmp_path):
     project = LoadProject(tmp_path)
     project.put_text("one.csv", "id\n1\n")

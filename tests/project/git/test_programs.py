@@ -15,6 +15,7 @@ from rocky.project.git import (
     is_dirty,
     show_file,
 )
+from rocky.project.git.blame import find_line_commit
 from rocky.project.git.program import ask_git
 from tests.branches.shops import BranchShop, enter_shop
 from tests.project.git.repos import make_repo
@@ -79,6 +80,7 @@ def repo(tmp_path):
         lambda found: check_out(found, "base", found.top.parent / "snapshot"),
         lambda found: show_file(found, "base", "models/a.sql"),
         lambda found: authors_between(found, "base", "HEAD"),
+        lambda found: find_line_commit(found, "models/a.sql", 1, 1),
         find_identity,
         current_branch,
         lambda found: ask_git(found.top, "log", "-p", "base..HEAD"),

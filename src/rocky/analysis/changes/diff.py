@@ -20,6 +20,7 @@ from rocky.analysis.changes.models import (
     match_models,
     other_reads,
 )
+from rocky.analysis.changes.protection import compare_protection
 from rocky.analysis.changes.settings import compare_configs
 from rocky.analysis.compilation import Compilation
 from rocky.analysis.lineage import ColumnRef, Lineage, reach_models
@@ -155,9 +156,15 @@ _ALL_ROWS: Final = frozenset(
     {"rows_changed", "strategy_changed", "strategy_key_changed", "strategy_setting_changed"}
 )
 _VALUES_ONLY: Final = frozenset(
-    {"classification_removed", "classification_added", "classification_changed"}
+    {
+        *("classification_removed", "classification_added", "classification_changed"),
+        *("declassified", "declassification_removed"),
+        *("mask_removed", "mask_weakened", "mask_changed", "mask_added"),
+    }
 )
-_NOWHERE: Final = frozenset({"column_reordered", "contract_weakened", "contract_tightened"})
+_NOWHERE: Final = frozenset(
+    {"column_reordered", "column_exposed", "contract_weakened", "contract_tightened"}
+)
 
 
 def diff_compilations(base: Compilation, head: Compilation) -> ProjectDiff:
@@ -180,6 +187,7 @@ class _Comparison:
         self.matching: Matching = match_models(base, head)
         self.moved = _came_or_went(base, head)
         self.tables: list[TableDiff] = []
+        self.columns: dict[tuple[str, str], str] = {}
 
     def run(self) -> ProjectDiff:
         self.tables += self._compare_models()
@@ -187,6 +195,7 @@ class _Comparison:
         self.tables += [self._removed(key) for key in self.matching.removed]
         self.tables += compare_sources(self.base.project, self.head.project)
         self.tables += compare_seeds(self.base.project, self.head.project)
+        self._add_protection()
         tables = self._with_affected(self._with_reach())
         listed = {each.name for each in tables if each.kind == "model" and each.status != "removed"}
         total = len(self.head.project.models)
@@ -201,7 +210,7 @@ class _Comparison:
         """The models both sides have, upstream first, with the renames met on the way."""
         old_keys = {new: old for old, new in self.matching.renamed.items()}
         tables = dict(self.matching.renamed)
-        columns: dict[tuple[str, str], str] = {}
+        columns = self.columns
         common = set(self.matching.common)
         for name in self.head.compilation.order:
             new = name.lower()
@@ -268,6 +277,25 @@ class _Comparison:
         return TableDiff(
             model.name, "model", "removed", model.path, model.target.full_name, changes=removed
         )
+
+    def _add_protection(self) -> None:
+        """Add what changed of masks, also to tables of which nothing else did."""
+        renames = Renames(dict(self.matching.renamed), self.columns)
+        found = compare_protection(self.base.compilation, self.head.compilation, renames)
+        places = {each.name.lower(): index for index, each in enumerate(self.tables)}
+        project = self.head.project
+        for key, changes in found.items():
+            place = places.get(key)
+            if place is not None:
+                known = self.tables[place]
+                self.tables[place] = replace(known, changes=(*known.changes, *changes))
+            elif key in project.models:
+                self.tables.append(self._table_diff(key, key, "affected", tuple(changes)))
+            else:
+                table = project.seeds.get(key) or project.sources[key]
+                kind: Literal["seed", "source"] = "seed" if key in project.seeds else "source"
+                diff = TableDiff(table.name, kind, "affected", table.file, changes=tuple(changes))
+                self.tables.append(diff)
 
     def _with_reach(self) -> list[TableDiff]:
         """The tables with what each of their changes reaches."""

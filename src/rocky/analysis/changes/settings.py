@@ -10,9 +10,11 @@ from typing import Any, Final
 
 from rocky.analysis.changes.change import Change, change_of
 from rocky.project import ModelFile
+from rocky.project.configuration.classifications import joined_tags
 from rocky.project.configuration.config import Config
 from rocky.project.configuration.model import FormatOptions, ModelSettings
 from rocky.project.configuration.strategies import Strategy
+from rocky.project.toml.variables import written
 
 _STEPS: Final = frozenset(
     {
@@ -85,6 +87,7 @@ def compare_settings(before: ModelFile, after: ModelFile) -> Iterator[Change]:
     yield from compare_strategies(before.strategy, after.strategy)
     yield from _compare_layout(old, new)
     yield from compare_classification(old.classification, new.classification)
+    yield from _compare_declassified(old, new)
     for name in _SETTINGS:
         yield from _compare(name, old, new, "settings_changed")
     for name in _OPERATION:
@@ -118,10 +121,25 @@ def _compare(name: str, old: ModelSettings, new: ModelSettings, rule: str) -> It
         yield change_of(rule, None, *values, f"`{name}`")
 
 
-def compare_classification(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Change]:
+def _compare_declassified(old: ModelSettings, new: ModelSettings) -> Iterator[Change]:
+    """Tags that are newly taken off, or not any more; who approved it, and why, is shown."""
+    before = {(each.column.lower(), each.tag): each for each in old.declassify}
+    after = {(each.column.lower(), each.tag): each for each in new.declassify}
+    for key, said in after.items():
+        if before.get(key) != said:
+            why = f"approved by {written(said.approved_by)}: {written(said.reason)}"
+            yield change_of("declassified", said.column, said.tag, None, why)
+    for key, said in before.items():
+        if key not in after:
+            yield change_of("declassification_removed", said.column, None, said.tag)
+
+
+def compare_classification(
+    before: Mapping[str, tuple[str, ...]], after: Mapping[str, tuple[str, ...]]
+) -> Iterator[Change]:
     """What changed of the marks on columns; names are compared without case."""
-    old = {name.lower(): (name, tag) for name, tag in before.items()}
-    new = {name.lower(): (name, tag) for name, tag in after.items()}
+    old = {name.lower(): (name, tag) for name, tag in joined_tags(before).items()}
+    new = {name.lower(): (name, tag) for name, tag in joined_tags(after).items()}
     for key, (name, tag) in old.items():
         if key not in new:
             yield change_of("classification_removed", name, tag, None)
@@ -132,8 +150,10 @@ def compare_classification(before: Mapping[str, str], after: Mapping[str, str]) 
             yield change_of("classification_added", name, None, tag)
 
 
-_WEIGHTY: Final = frozenset({"adapter", "pipeline", "branch", "imports"})
-"""Blocks that can change rows, where they are, or who must agree."""
+_WEIGHTY: Final = frozenset(
+    {*("adapter", "pipeline", "branch", "imports"), *("mask", "classifications", "governance")}
+)
+"""Blocks that can change rows, where they are, who may see them, or who must agree."""
 
 _OPERATIONAL: Final = {
     "adapter": frozenset({"master", "remote"}),

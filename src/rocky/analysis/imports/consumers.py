@@ -11,6 +11,7 @@ from typing import Final
 from rocky.analysis.changes.change import Change
 from rocky.analysis.changes.columns import compare_columns
 from rocky.analysis.changes.declarations import compare_promises
+from rocky.analysis.classification import Classifications
 from rocky.analysis.contracts.findings import column_place
 from rocky.analysis.imports.findings import CODES, notes_of
 from rocky.analysis.imports.publication import project_name, table_of
@@ -52,6 +53,7 @@ def check_consumers(
     models: Mapping[str, ModelIr],
     consumers: Sequence[Interface],
     published: Collection[str],
+    facts: Classifications,
 ) -> list[Diagnostic]:
     """What the models as they are would break of what consumers read; `published` are their keys.
 
@@ -71,7 +73,7 @@ def check_consumers(
             if model is None or model.key not in published:
                 found.append(_removed(project, consumer, read, model))
             elif model.key in models:
-                table = table_of(project, model, models[model.key])
+                table = table_of(project, model, models[model.key], facts)
                 found += _broken(consumer, read, model, models[model.key], table)
     return found
 

@@ -9,6 +9,7 @@ not those of now: between the two lies the change that the reader has not agreed
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from rocky.analysis.classification import Classifications
 from rocky.analysis.imports.findings import find_readers
 from rocky.analysis.imports.usage import ImportReader, Rebind
 from rocky.canonical import line_json
@@ -18,6 +19,7 @@ from rocky.language.datatypes.text import TypeSyntaxError, parse_type, type_to_j
 from rocky.language.datatypes.types import DataType
 from rocky.language.ir import ModelIr
 from rocky.project import ModelFile, Project
+from rocky.project.configuration.classifications import join_tags
 from rocky.project.configuration.labels import shown_tags
 from rocky.project.descriptions import describe_model
 from rocky.project.imports import ImportedTable
@@ -156,9 +158,15 @@ def project_name(project: Project) -> str:
 
 
 def publish_interface(
-    project: Project, models: Mapping[str, ModelIr], keys: Iterable[str], rebind: Rebind
+    project: Project,
+    models: Mapping[str, ModelIr],
+    keys: Iterable[str],
+    rebind: Rebind,
+    facts: Classifications,
 ) -> dict[str, Any]:
     """The interface of some models, as JSON values. The project must have compiled.
+
+    A column has there all the tags that `facts` know of it: they go on in projects that read it.
 
     Raises InterfaceRefused when a column or a type of one of them is not known, and when a name
     in it came from a variable.
@@ -169,7 +177,7 @@ def publish_interface(
     content: dict[str, Any] = {
         "interface_version": INTERFACE_VERSION,
         "project": project_name(project),
-        "tables": [_table(project, project.models[key], models[key]) for key in chosen],
+        "tables": [_table(project, project.models[key], models[key], facts) for key in chosen],
         "reads": published_reads(project, models, rebind),
     }
     content["tables"].sort(key=lambda table: table["target"].lower())
@@ -214,10 +222,11 @@ def _refuse_unknown(project: Project, models: Mapping[str, ModelIr], keys: Seque
         )
 
 
-def _table(project: Project, model: ModelFile, ir: ModelIr) -> dict[str, Any]:
+def _table(
+    project: Project, model: ModelFile, ir: ModelIr, facts: Classifications
+) -> dict[str, Any]:
     contract = project.contracts.get(model.key)
     described = describe_model(model, contract)
-    classified = {name.lower(): tag for name, tag in model.classification.items()}
     table: dict[str, Any] = {
         "name": model.name,
         "target": model.target.full_name,
@@ -228,7 +237,7 @@ def _table(project: Project, model: ModelFile, ir: ModelIr) -> dict[str, Any]:
         name = column.name.lower()
         entry = column_entry(column.name, column.type, nullable=column.nullable)
         _add_text(entry, "description", described.columns.get(name))
-        _add_text(entry, "classification", classified.get(name))
+        _add_text(entry, "classification", _tags(facts, model, name))
         table["columns"].append(entry)
     _add_text(table, "description", described.table)
     if model.tags:
@@ -243,10 +252,17 @@ def _table(project: Project, model: ModelFile, ir: ModelIr) -> dict[str, Any]:
     return table
 
 
-def table_of(project: Project, model: ModelFile, ir: ModelIr) -> InterfaceTable:
+def _tags(facts: Classifications, model: ModelFile, column: str) -> str | None:
+    """The tags of a column as one text; None for none."""
+    found = dict.fromkeys(each.tag for each in facts.of(model.key, column))
+    return join_tags(tuple(found)) or None
+
+
+def table_of(
+    project: Project, model: ModelFile, ir: ModelIr, facts: Classifications
+) -> InterfaceTable:
     """A model as readers of its interface would see it."""
     contract = project.contracts.get(model.key)
-    classified = {name.lower(): str(written(tag)) for name, tag in model.classification.items()}
     promised = InterfaceContract()
     if contract is not None:
         promised = InterfaceContract(
@@ -256,7 +272,7 @@ def table_of(project: Project, model: ModelFile, ir: ModelIr) -> InterfaceTable:
         )
     columns = []
     for each in ir.columns:
-        mark = classified.get(each.name.lower())
+        mark = _tags(facts, model, each.name)
         columns.append(InterfaceColumn(each.name, each.type, each.nullable, None, mark))
     return InterfaceTable(
         model.name, model.target.full_name, tuple(columns), model.strategy.type, promised

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple, Protocol, TypeVar
 
 from rocky.diagnostics import Code, Diagnostic, Severity
 from rocky.diagnostics.diagnostic import Span
+from rocky.language.binder.expr import WHOLE
 from rocky.language.binder.logic.queries import Logic
 from rocky.language.binder.query import BoundQuery
 from rocky.language.datatypes.types import STRING, DataType, StructField
@@ -78,7 +79,9 @@ def meaning_of(bound: BoundQuery, logic: Logic) -> Meaning:
             each.name,
             each.type,
             each.nullable,
-            frozenset((binding.origins[source >> 3], source & 7) for source in each.sources),
+            frozenset(
+                (binding.origins[(source & WHOLE) >> 3], source & 7) for source in each.sources
+            ),
             digest,
         )
         for each, digest in zip(bound.columns, digests, strict=True)
@@ -254,7 +257,7 @@ def _origins(bound: BoundQuery, table: str) -> set[str]:
     """The columns of a table that values are made from, or that decide about rows."""
     binding = bound.binding
     assert binding is not None
-    used = {source >> 3 for column in bound.columns for source in column.sources}
+    used = {(source & WHOLE) >> 3 for column in bound.columns for source in column.sources}
     used |= {origin for origin, _ in binding.influences}
     named = (binding.origins[each] for each in used)
     return {column.lower() for owner, column in named if owner.lower() == table}

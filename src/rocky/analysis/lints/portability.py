@@ -1,12 +1,14 @@
 """P001: what a model's query uses and another engine lacks, or reads otherwise.
 
-It is asked for (`[portability] targets`, `--target-dialect`), and looks at records alone: no text
-is parsed again. One finding a use, whatever the number of engines; where nothing is known of an
-engine the finding is a warning. Python models have no SQL and are not looked at.
+It is asked for (`[portability] targets`, `--target-dialect`), and looks at records alone: no model
+is parsed again. The bodies of SQL functions are looked at as well. One finding a use, whatever the
+number of engines; where nothing is known of an engine the finding is a warning. Python models have
+no SQL and are not looked at.
 """
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from rocky.analysis.compilation import Record, unpack_usage
@@ -24,6 +26,7 @@ from rocky.language.dialects.table import (
 )
 from rocky.language.ir import CONSTRUCT, Use
 from rocky.project import Project
+from rocky.project.functions import ProjectFunction
 from rocky.project.models import ModelFile
 
 _NAME: Final = re.compile(r"\w+")
@@ -59,6 +62,20 @@ def lint_uses(
             yield _finding(model, use, facts)
 
 
+def lint_body(
+    function: ProjectFunction, uses: Sequence[Use], targets: Sequence[str], allowed: Collection[str]
+) -> Iterator[Diagnostic]:
+    """The findings of a SQL function's body, but for what the project allows."""
+    signature = function.signature
+    for use in uses:
+        facts = divergences(use, targets) if use.name not in allowed else {}
+        if facts:
+            start = function.body_start
+            span = signature.place if start is None else Span(use.start + start, use.end + start)
+            found = _told(use, facts, signature.body or "")
+            yield replace(found, span=span, path=signature.path)
+
+
 def allowed_names(model: ModelFile) -> Collection[str]:
     """The functions and forms that a model's own settings allow."""
     own = model.settings.portability
@@ -72,8 +89,19 @@ def divergences(use: Use, targets: Sequence[str]) -> dict[str, Fact]:
 
 
 def _finding(model: ModelFile, use: Use, facts: Mapping[str, Fact]) -> Diagnostic:
-    known = any(fact.verdict is not Verdict.UNKNOWN for fact in facts.values())
     span = Span(use.start, use.end)
+    return replace(
+        _told(use, facts, model.sql),
+        span=model.place_in_file(span),
+        path=model.path,
+        labels=model.labels_in_macros(span),
+        model=model.name,
+    )
+
+
+def _told(use: Use, facts: Mapping[str, Fact], sql: str) -> Diagnostic:
+    """What is to be said of a use in a text, without its place in a file."""
+    known = any(fact.verdict is not Verdict.UNKNOWN for fact in facts.values())
     notes: tuple[str, ...] = ()
     if len(facts) == 1:
         ((target, fact),) = facts.items()
@@ -84,12 +112,8 @@ def _finding(model: ModelFile, use: Use, facts: Mapping[str, Fact]) -> Diagnosti
     return Diagnostic(
         Code.DIALECT_DIVERGENCE,
         message,
-        model.place_in_file(span),
-        model.path,
-        severity_of(Code.DIALECT_DIVERGENCE) if known else Severity.WARNING,
-        labels=model.labels_in_macros(span),
-        help=_advice(model, use, facts),
-        model=model.name,
+        severity=severity_of(Code.DIALECT_DIVERGENCE) if known else Severity.WARNING,
+        help=_advice(sql, use, facts),
         notes=notes,
     )
 
@@ -128,24 +152,24 @@ def _listed(targets: Iterable[str], *before: str) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def _advice(model: ModelFile, use: Use, facts: Mapping[str, Fact]) -> str:
+def _advice(sql: str, use: Use, facts: Mapping[str, Fact]) -> str:
     """The form that Spark and the engines read alike; else what each engine has."""
     portable = portable_forms().get(use.name)
     if portable is not None:
         return f"write {_quoted(portable)}: {_listed(facts, 'Spark')} read it alike"
-    ways = [way for target, fact in facts.items() if (way := _way(model, use, target, fact))]
+    ways = [way for target, fact in facts.items() if (way := _way(sql, use, target, fact))]
     allow = f'allow it: `[portability] allow = ["{use.name}"]`'
     return "; ".join(ways) if ways else f"rewrite it, or {allow}"
 
 
-def _way(model: ModelFile, use: Use, target: str, fact: Fact) -> str | None:
+def _way(sql: str, use: Use, target: str, fact: Fact) -> str | None:
     """How an engine would be told the same, by the table or by the transpiler."""
     title = TITLES[target]
     if fact.verdict is Verdict.UNKNOWN:
         return f"try it on {title}, and allow it if it does the same"
     if fact.instead:
         return f"on {title} it is {_quoted(fact.instead)}"
-    written = _transpiled(model, use, target, fact)
+    written = _transpiled(sql, use, target, fact)
     return f"on {title}, sqlglot writes `{written}`: check it" if written else None
 
 
@@ -154,14 +178,14 @@ def _quoted(form: str) -> str:
     return form if form.startswith("the ") or "`" in form else f"`{form}`"
 
 
-def _transpiled(model: ModelFile, use: Use, target: str, fact: Fact) -> str | None:
+def _transpiled(sql: str, use: Use, target: str, fact: Fact) -> str | None:
     """What the parser library would write for a call, unless it passes the name on."""
     # It brings the parser library with it, which a compile of what is portable does without.
     from rocky.language.syntax.transpiler import call_at, transpile_call  # noqa: PLC0415
 
     if use.arguments == CONSTRUCT:
         return None
-    call = call_at(model.sql, use.start)
+    call = call_at(sql, use.start)
     written = transpile_call(call, target) if call is not None else None
     if call is None or written is None or _squeezed(call) == _squeezed(written):
         return None

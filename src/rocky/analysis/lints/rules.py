@@ -16,6 +16,7 @@ from rocky.analysis.lints.time_interval import time_interval
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.codes import severity_of
 from rocky.language.ir import ModelIr, OutputColumn
+from rocky.project.configuration.strategies import HISTORY_COLUMNS, Snapshot
 from rocky.project.models import ModelFile
 
 
@@ -116,14 +117,17 @@ def select_star(model: ModelFile, ir: ModelIr, readers: Sequence[str]) -> Iterat
         model.path,
         severity_of(Code.SELECT_STAR),
         labels=model.labels_in_macros(ir.stars[-1]),
-        help=_advice(ir),
+        help=_advice(model, ir),
         model=model.name,
     )
 
 
-def _advice(ir: ModelIr) -> str:
-    if ir.known and 0 < len(ir.columns) <= _SHOWN_COLUMNS:
-        return f"list the columns: `{', '.join(column.name for column in ir.columns)}`"
+def _advice(model: ModelFile, ir: ModelIr) -> str:
+    # The strategy adds these itself: a query that lists them would be refused.
+    added = HISTORY_COLUMNS if isinstance(model.strategy, Snapshot) else ()
+    names = [column.name for column in ir.columns if column.name not in added]
+    if ir.known and 0 < len(names) <= _SHOWN_COLUMNS:
+        return f"list the columns: `{', '.join(names)}`"
     return "list the columns that readers need"
 
 

@@ -14,6 +14,7 @@ from rocky.diagnostics.diagnostic import SourceText
 from rocky.diagnostics.suggestion import suggestion
 from rocky.language.datatypes.types import DATETIME_KINDS, UNKNOWN
 from rocky.language.ir import ModelIr
+from rocky.project.configuration.classifications import EVERY_COLUMN
 from rocky.project.configuration.freshness import FreshnessRecord
 from rocky.project.configuration.strategies import (
     ContentAddressed,
@@ -46,7 +47,7 @@ def names_columns(model: ModelFile) -> bool:
         return True
     if settings.classification or settings.tests or settings.columns or settings.freshness:
         return True
-    if settings.surrogate_key:
+    if settings.surrogate_key or settings.declassify:
         return True
     return settings.format_options is not None or (not model.is_python and "@" in model.sql)
 
@@ -104,10 +105,30 @@ def setting_column_missing(model: ModelFile, ir: ModelIr, texts: Texts) -> Itera
     for code, setting in (*_strategy_columns(model), *_other_columns(model)):
         if is_missing(setting, ir):
             yield missing_column(code, setting, model, ir, texts)
+    for name in own_classification(model, texts):
+        if name == EVERY_COLUMN or ir.column(name) is not None:
+            continue
+        setting = ColumnSetting(
+            ("classification", name), name.partition(".")[0], "the classified column", on_key=True
+        )
+        if is_missing(setting, ir):
+            yield missing_column(_CODE, setting, model, ir, texts)
     for name in model.settings.columns:
         setting = ColumnSetting(("columns", name), name, "the described column", on_key=True)
         if is_missing(setting, ir):
             yield missing_column(_CODE, setting, model, ir, texts, Severity.WARNING)
+
+
+def own_classification(model: ModelFile, texts: Texts) -> Iterator[str]:
+    """The names that a model itself classifies.
+
+    Those of its folder and its group are for all models there that have such a column.
+    """
+    for name in model.settings.classification:
+        path, span = setting_place(model, texts, ("classification", name), on_key=True)
+        written = texts[path].text[span.start : span.end] if span is not None else ""
+        if written.strip("\"'").lower() == name.lower():
+            yield name
 
 
 def _strategy_columns(model: ModelFile) -> Iterator[tuple[Code, ColumnSetting]]:
@@ -141,9 +162,6 @@ def _other_columns(model: ModelFile) -> Iterator[tuple[Code, ColumnSetting]]:
         yield from _listed(keys, options.partition_by, "the partition column")
         keys = ("format_options", "cluster_by")
         yield from _listed(keys, options.cluster_by, "the cluster column")
-    for name in settings.classification:
-        keys = ("classification", name)
-        yield _CODE, ColumnSetting(keys, name, "the classified column", on_key=True)
     if settings.freshness is not None:
         yield _CODE, _time_column(settings.freshness)
     for index, test in enumerate(settings.tests):
@@ -179,25 +197,36 @@ def freshness_column_type(model: ModelFile, ir: ModelIr, texts: Texts) -> Iterat
         )
 
 
-def key_column_type(model: ModelFile, ir: ModelIr, texts: Texts) -> Iterator[Diagnostic]:
-    """One finding a column of a surrogate key whose text does not tell its values apart.
+_NESTED: Final = (
+    "different values of it are written as the same text",
+    "`to_json({0}) AS {0}_text`",
+)
+_ZONED: Final = (
+    "its text, and with it the key, would change with the session's time zone",
+    "`unix_micros({0}) AS {0}_micros`, or a `timestamp_ntz`",
+)
 
-    Cast to a text, `array('a, b')` and `array('a', 'b')` are the same.
+
+def key_column_type(model: ModelFile, ir: ModelIr, texts: Texts) -> Iterator[Diagnostic]:
+    """One finding a column of a surrogate key whose text does not stand for its value.
+
+    Cast to a text, `array('a, b')` and `array('a', 'b')` are the same, and one timestamp is as
+    many texts as there are time zones.
     """
     for index, key in enumerate(model.settings.surrogate_key):
         for number, name in enumerate(key.columns):
             column = ir.column(name)
-            if column is None or column.type.kind not in _NESTED_KINDS:
+            if column is None or column.type.kind not in (*_NESTED_KINDS, "timestamp"):
                 continue
+            zoned = column.type.kind == "timestamp"
+            why, instead = _ZONED if zoned else _NESTED
             path, span = setting_place(model, texts, ("surrogate_key", index, "columns", number))
             yield Diagnostic(
                 Code.TYPE_ERROR,
-                f"the key column `{column.name}` is `{column.type}`:"
-                " different values of it are written as the same text",
+                f"the key column `{column.name}` is `{column.type}`: {why}",
                 span,
                 path,
-                help="name a column that is a cast or a hash of it:"
-                f" `to_json({column.name}) AS {column.name}_text`",
+                help=f"name a column that is made of it: {instead.format(column.name)}",
                 model=model.name,
             )
 

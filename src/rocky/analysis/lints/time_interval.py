@@ -16,16 +16,12 @@ from rocky.diagnostics.codes import severity_of
 from rocky.diagnostics.diagnostic import Span
 from rocky.language.datatypes.types import DATETIME_KINDS, UNKNOWN
 from rocky.language.ir import ModelIr, OutputColumn
+from rocky.language.placeholders import find_placeholders
 from rocky.project.configuration.strategies import Microbatch, TimeInterval
 from rocky.project.models import ModelFile, setting_place
 from rocky.project.toml.variables import Keys
 
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9_]+")
-_PLACEHOLDER: Final = re.compile(
-    r"--[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`"
-    r"|@(?P<name>start_date|end_date)\b",
-    re.DOTALL | re.IGNORECASE,
-)
 _FIRST_PARTITIONS: Final = {
     "hour": (re.compile(r"(\d{4})-(\d{2})-(\d{2})T(?:[01]\d|2[0-3])"), "2024-05-01T13"),
     "day": (re.compile(r"(\d{4})-(\d{2})-(\d{2})"), "2024-05-01"),
@@ -123,9 +119,8 @@ def _advice_on_nulls(column: OutputColumn) -> str:
 def _placeholders(sql: str) -> dict[str, Span]:
     """The placeholders a query uses, each where it stands first."""
     used: dict[str, Span] = {}
-    for found in _PLACEHOLDER.finditer(sql) if "@" in sql else ():
-        if found["name"]:
-            used.setdefault(found["name"].lower(), Span(*found.span()))
+    for name, span in find_placeholders(sql):
+        used.setdefault(name, span)
     return used
 
 

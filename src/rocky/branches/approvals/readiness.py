@@ -22,6 +22,7 @@ from rocky.plan.adapters import adapter_of
 from rocky.project import ModelFile, Project
 from rocky.project.configuration.strategies import is_inline
 from rocky.project.git import Repository
+from rocky.run.materialize.mask_sql import mask_sql_of
 from rocky.run.materialize.seeds import SEED_HASH, seed_hash, seed_target
 
 
@@ -73,7 +74,7 @@ def find_outdated_tables(
             why = f"was built from an older version of `{moved}`" if moved is not None else None
         if why is not None:
             found.append(f"`{model.name}` {why}")
-    return (*found, *_stale_seeds(project, view))
+    return (*found, *_stale_seeds(compilation, view))
 
 
 def _has_place(project: Project, view: BranchView, model: ModelFile | None) -> bool:
@@ -84,14 +85,16 @@ def _has_place(project: Project, view: BranchView, model: ModelFile | None) -> b
     return own is None or other is None or own.warehouse == other.warehouse
 
 
-def _stale_seeds(project: Project, view: BranchView) -> Iterator[str]:
+def _stale_seeds(compilation: Compilation, view: BranchView) -> Iterator[str]:
     """Seeds that were loaded from another file. One that was never loaded, no table was made of."""
-    seeds = project.seeds.values() if _has_place(project, view, None) else ()
-    for seed in seeds:
+    project = compilation.project
+    seeds = project.seeds if _has_place(project, view, None) else {}
+    for key, seed in seeds.items():
         table = view.tables.get(seed_target(seed, project.config).key)
         if table is None or table.branch is None:
             continue
-        if table.branch.configuration.get(SEED_HASH) != seed_hash(seed):
+        masks = mask_sql_of(compilation, key)
+        if table.branch.configuration.get(SEED_HASH) != seed_hash(seed, masks):
             yield f"`{seed.name}` has changed since it was loaded on the branch"
 
 

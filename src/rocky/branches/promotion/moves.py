@@ -16,7 +16,7 @@ from rocky.branches.promotion.clearance import RecoveryClearance
 from rocky.branches.promotion.promotion_run import PromotionRun
 from rocky.branches.table_commits import refuse_altered_version
 from rocky.branches.tables import same_content, table_content
-from rocky.errors import ChangeRefused, ForeignCommit, PromotionRefused, StoreUnreadable
+from rocky.errors import ChangeRefused, ForeignCommit, PromotionRefused
 from rocky.ledger.branch_records import REVERTED, UNDONE, PromotionRecord
 from rocky.ledger.branches import record_promotion_tables, records_to_json
 from rocky.ledger.record import RunId
@@ -38,6 +38,7 @@ from rocky.store.journal import (
     TableChanged,
     commit_exactly,
     prepare_commit,
+    restore_commit,
     write_journal,
 )
 from rocky.store.warehouse import Table
@@ -219,30 +220,8 @@ def restore_prepared(
 
     Raises StoreUnreadable when that cannot be told.
     """
-    base, before = journalled.from_version, None
-    if base is not None:
-        latest = table.snapshot()
-        if latest is None or latest.version < base:
-            return LostTable(table.name, "it is gone, or was replaced")
-        before = table.snapshot(base)
-    data = journalled.commit.encode()
-    try:
-        replay = Replay(before)
-        replay.apply(parse_commit(data), 0)
-        after = replay.snapshot(journalled.version)
-    except ValueError as error:
-        raise StoreUnreadable(
-            f"the journal of `{run_id}` has no readable commit for `{table.name}` ({error})"
-        ) from error
-    here = {} if before is None else {file.path: file for file in before.files}
-    return PreparedCommit(
-        journalled.version,
-        data,
-        before,
-        tuple(file for file in after.files if file.path not in here),
-        tuple(path for path in here if path not in {file.path for file in after.files}),
-        f"{run_id}/{table.name}",
-    )
+    found = restore_commit(table, journalled, run_id)
+    return LostTable(table.name, "it is gone, or was replaced") if found is None else found
 
 
 def undo_moves(

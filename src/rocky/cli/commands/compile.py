@@ -7,6 +7,7 @@ from typing import Final
 
 import click
 
+from rocky.analysis.compilation import REPORTED_ERROR
 from rocky.cli.console import ExitCode, write_line, write_note, write_report, write_text
 from rocky.cli.options import (
     RockyCommand,
@@ -221,6 +222,8 @@ def _unknown_lines(summary: CompileSummary) -> list[str]:
     rest = len(reasons) - _SHOWN_REASONS
     if rest > 0:
         lines.append(f"        and {counted(rest, 'more reason')} (`-o json` has them all)")
+    if any(each.reason != REPORTED_ERROR for each in reasons):
+        lines.append("        `rocky catalog` lists every column with its type")
     return lines
 
 

@@ -55,4 +55,6 @@ def command(settings: Settings, out: Path | None) -> ExitCode:
 
 def _counts(report: DocsReport) -> str:
     numbers = {"model": report.models, "source": report.sources, "seed": report.seeds}
+    if report.tables:
+        numbers["pipeline table"] = report.tables
     return ", ".join(counted(number, noun) for noun, number in numbers.items())

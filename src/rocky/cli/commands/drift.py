@@ -11,7 +11,7 @@ from rocky.cli.options import Settings
 from rocky.cli.render.run import describe_drift
 from rocky.cli.start_notes import note_start
 from rocky.diagnostics.render import counted
-from rocky.operations.drift import DriftReport, DriftRequest, PipelineDrift, drift
+from rocky.operations.drift import DriftReport, DriftRequest, GovernanceDrift, PipelineDrift, drift
 
 REPORTS: Final = {"drift": DriftReport}
 
@@ -28,6 +28,8 @@ def command(
 ) -> ExitCode:
     """Report how live sources differ from their copies. Nothing is changed.
 
+    With `[governance.catalog]` also what the catalogue holds otherwise than it was told.
+
     Exits 1 when a source could not be read.
     """
     with note_start(settings) as workspace:
@@ -39,6 +41,8 @@ def command(
             write_line(f"pipeline {name}\n{_render(found)}")
         for warning in found.warnings:
             write_note(f"warning: {warning}")
+    if report.catalogue is not None and not settings.json:
+        write_line(_render_catalogue(report.catalogue))
     return ExitCode.FAILED if report.has_errors else ExitCode.OK
 
 
@@ -51,3 +55,12 @@ def _render(found: PipelineDrift) -> str:
     lines += [f"error: {name}: {why}" for name, why in found.failed.items()]
     looked = counted(found.tables_checked, "table")
     return "\n".join([*lines, f"{looked} looked at, {found.tables_drifted} drifted"])
+
+
+def _render_catalogue(found: GovernanceDrift) -> str:
+    """What has changed in a catalogue since it was told."""
+    lines = [f"gone: {each.said}" for each in found.missing]
+    lines += [f"changed: {each.held.said}, was {each.applied.value}" for each in found.changed]
+    lines += [f"foreign: {each.said}" for each in found.foreign]
+    drifted = counted(len(lines), "difference")
+    return "\n".join([f"catalogue {found.catalogue}", *lines, f"{drifted} from what was applied"])

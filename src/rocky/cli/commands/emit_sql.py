@@ -10,7 +10,13 @@ from rocky.cli.console import ExitCode, write_line, write_note, write_report, wr
 from rocky.cli.options import RockyCommand, Settings
 from rocky.diagnostics.render import counted
 from rocky.language.dialects.table import DIALECTS, Dialect
-from rocky.operations.emit_sql import EmitSqlReport, EmitSqlRequest, EmittedModel, emit_sql
+from rocky.operations.emit_sql import (
+    EmitSqlReport,
+    EmitSqlRequest,
+    EmittedModel,
+    emit_sql,
+    function_script,
+)
 
 REPORTS: Final = {"emit-sql": EmitSqlReport}
 
@@ -34,7 +40,8 @@ def command(
 ) -> ExitCode:
     """Print the SQL that would run.
 
-    That of MODEL, or of all models in the order they would run.
+    That of MODEL, or of all models in the order they would run. The SQL functions that they call
+    are made before.
     """
     report = emit_sql(settings.workspace, EmitSqlRequest(model, out, dialect))
     if report.left_out and not settings.quiet:
@@ -53,10 +60,14 @@ def command(
 
 
 def _print(models: Sequence[EmittedModel], *, alone: bool) -> None:
-    """One model as it is, byte for byte; several with a comment line that names each."""
+    """One model as it is, byte for byte; several with a comment line that names each.
+
+    The functions that they need come first, each once.
+    """
     if alone:
-        write_text(models[0].sql)
+        write_text(models[0].script)
         return
+    write_text(function_script(each for model in models for each in model.functions))
     for model in models:
         sql = model.sql.rstrip()
         end = "" if sql.endswith(";") else "\n;"

@@ -33,10 +33,11 @@ def command(
     """Lay out the `.rocky` models of the project, or the files and folders of PATH.
 
     Comments stay, and no fingerprint changes. SQL is left alone without `--sql`. A file that cannot
-    be read is reported and left as it is; then the exit code is 1.
+    be read or written is reported and left as it is; then the exit code is 1.
     """
     report = fmt(settings.workspace, FmtRequest(paths, check or diff, sql))
-    failed = bool(report.unreadable) or (check and bool(report.changed))
+    left_alone = bool(report.unreadable or report.unwritable)
+    failed = left_alone or (check and bool(report.changed))
     if settings.json:
         write_report("fmt", report)
         return ExitCode.FAILED if failed else ExitCode.OK
@@ -59,4 +60,5 @@ def _summary(report: FmtReport, *, check: bool) -> str:
     changed = len(report.changed)
     done = "to be laid out" if check else "laid out anew"
     broken = f", {len(report.unreadable)} unreadable" if report.unreadable else ""
+    broken += f", {len(report.unwritable)} unwritable" if report.unwritable else ""
     return f"{looked}, {changed} {done}{broken}" if changed or broken else f"{looked}, all as it is"

@@ -74,11 +74,12 @@ def render_import(report: ImportDbtReport, *, notes: bool = True) -> Iterator[st
     for each in hands:
         yield from _lines(each, "needs a hand")
     if notes:
-        changed = [each for each in report.things if each.verdict == "rewritten"]
-        for each in changed[:_MOST_NOTES]:
-            yield from _lines(each, "rewritten")
-        if len(changed) > _MOST_NOTES:
-            yield f"... and {len(changed) - _MOST_NOTES} more: `-o json` has all"
+        # What needs a hand in one place may have been rewritten in another.
+        changed = [each for each in report.things if each.verdict != "as_is"]
+        lines = [line for each in changed for line in _lines(each, "rewritten")]
+        yield from lines[:_MOST_NOTES]
+        if len(lines) > _MOST_NOTES:
+            yield f"... and {len(lines) - _MOST_NOTES} more: `-o json` has all"
         for said in report.remarks:
             yield f"note: {said}"
         yield ""
@@ -103,7 +104,7 @@ def _count(count: ImportCounts) -> str:
 
 def _lines(thing: ImportedThing, verdict: str) -> Iterator[str]:
     for remark in thing.remarks:
-        if verdict == "needs a hand" and not remark.needs_hand:
+        if remark.needs_hand != (verdict == "needs a hand"):
             continue
         at = thing.file if remark.line is None else f"{thing.file}:{remark.line}"
         yield f"{verdict}: {thing.kind.replace('_', ' ')} `{thing.name}`: {remark.text} ({at})"

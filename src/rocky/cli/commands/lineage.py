@@ -10,6 +10,7 @@ from rocky.analysis.lineage import ColumnRef, Hop, RowHop, Trace
 from rocky.cli.console import ExitCode, write_note, write_report, write_text
 from rocky.cli.options import RockyCommand, Settings, format_option, use_json
 from rocky.cli.render.tables import render_table
+from rocky.cli.render.tag_lineage import render_tag
 from rocky.language.datatypes.types import UNKNOWN
 from rocky.operations.lineage import LineageRequest, lineage
 from rocky.operations.lineage_report import (
@@ -21,8 +22,10 @@ from rocky.operations.lineage_report import (
     ProjectLineage,
     Relation,
 )
+from rocky.operations.tag_lineage import TagLineage
+from rocky.operations.unknown_origins import UnknownOrigin
 
-REPORTS: Final = {"lineage": ModelLineage | ColumnLineage | ProjectLineage}
+REPORTS: Final = {"lineage": ModelLineage | ColumnLineage | ProjectLineage | TagLineage}
 _Edges = Sequence[tuple[str, str, str]]
 """From, to, and a label, which may be empty."""
 
@@ -32,6 +35,9 @@ _Edges = Sequence[tuple[str, str, str]]
 @click.option("--column", metavar="COLUMN", help="The column, when TARGET is only a model.")
 @click.option("--upstream", is_flag=True, help="What it comes from. The default for a column.")
 @click.option("--downstream", is_flag=True, help="What it reaches. With --upstream, both.")
+@click.option(
+    "--classification", metavar="TAG", help="Where a tag goes, in the project or in TARGET."
+)
 @format_option(("text", "dot", "mermaid", "svg"), "text, a graph to draw, or drawn. Default: text.")
 @click.pass_obj
 def command(
@@ -40,6 +46,7 @@ def command(
     column: str | None,
     upstream: bool,
     downstream: bool,
+    classification: str | None,
     style: str | None,
 ) -> ExitCode:
     """Show where a model's or a column's values come from.
@@ -49,7 +56,8 @@ def command(
     project.
     """
     as_json = use_json(settings, style)
-    report = lineage(settings.workspace, LineageRequest(target, column, upstream, downstream))
+    request = LineageRequest(target, column, upstream, downstream, classification)
+    report = lineage(settings.workspace, request)
     if as_json:
         write_report("lineage", report)
     elif style == "dot":
@@ -58,32 +66,43 @@ def command(
         write_text(render_mermaid(_edges_of(report)))
     elif style == "svg":
         write_text(f"{report.to_svg()}\n")
+    elif isinstance(report, TagLineage):
+        write_text(render_tag(report))
     elif isinstance(report, ProjectLineage):
         write_text(render_project(report))
     elif isinstance(report, ColumnLineage):
         write_text(render_column(report))
     else:
         write_text(render_model(report))
-    if isinstance(report, ProjectLineage):
+    if isinstance(report, ProjectLineage | TagLineage):
         return ExitCode.OK
     if not report.relation.complete and not settings.quiet:
         write_note(
             f"note: `{report.relation.name}` is not known to its last column; some may be missing"
         )
+    for each in {each.source: each for each in report.unknown}.values():
+        if each.command is not None and not settings.quiet:
+            write_note(
+                f"note: the columns of `{each.source}` are not known; `{each.command}` makes them"
+                " known"
+            )
     return ExitCode.OK
 
 
 # ---------------------------------------------------------------------------- graphs
 
 
-def _edges_of(report: ModelLineage | ColumnLineage | ProjectLineage) -> _Edges:
+def _edges_of(report: ModelLineage | ColumnLineage | ProjectLineage | TagLineage) -> _Edges:
+    if isinstance(report, TagLineage):
+        return report.graph_of().edges
     if isinstance(report, ProjectLineage):
         return [(each.source, each.target, "") for each in report.edges]
     if isinstance(report, ModelLineage):
         return [(source, target, "") for source, target in report.graph]
-    return [
+    known = [
         (str(each.source), str(each.target), each.transform) for each in dict.fromkeys(report.trace)
     ]
+    return [*known, *((each.source, each.target, "not known") for each in report.unknown)]
 
 
 def render_dot(edges: _Edges) -> str:
@@ -208,12 +227,21 @@ def render_column(report: ColumnLineage) -> str:
     for trace in report.traces:
         if len(report.traces) > 1:
             lines += ["", "comes from:" if trace.direction == "upstream" else "goes to:"]
-        lines += (
-            _tree(trace) if trace.hops else [_nothing(trace, report.relation, report.data_type)]
-        )
+        if trace.hops:
+            lines += _tree(trace)
+        elif trace.direction == "downstream" or not report.unknown:
+            lines.append(_nothing(trace, report.relation, report.data_type))
+        if trace.direction == "upstream" and report.unknown:
+            lines += _unknown_lines(report.unknown)
         if trace.influences:
             lines += ["", *_influence_lines(trace)]
     return "\n".join([*lines, ""])
+
+
+def _unknown_lines(unknown: Sequence[UnknownOrigin]) -> list[str]:
+    """Where the way up goes on in whole tables, a line an edge."""
+    shown = [f"  {each.target} from {each.source}" for each in unknown]
+    return ["not known by column, from these tables as a whole:", *shown]
 
 
 def _nothing(trace: Trace, relation: Relation, data_type: str) -> str:

@@ -36,6 +36,7 @@ _KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
         ("rocky list +fct_revenue", "all that a model is made from"),
         ("rocky list pipelines -o json", "the pipelines, as a JSON document"),
         ("rocky list functions", "the functions that the project declares"),
+        ("rocky list macros", "the macros, with their parameters"),
         ("rocky list deps fct_revenue", "what a model directly reads"),
         ("rocky list consumers raw.orders", "who directly reads a source"),
     ),
@@ -43,7 +44,7 @@ _KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 @click.argument("what", nargs=-1, metavar="[KIND] [SELECTOR]...")
 @click.pass_obj
 def command(settings: Settings, what: tuple[str, ...]) -> ExitCode:
-    """List models, sources and seeds, with what is said of them.
+    """List models, sources and seeds, or pipelines, functions and macros.
 
     With KIND (`models`, `sources`, `seeds`, `pipelines`, `functions`, `macros`), only that kind.
     `deps NAME` is what a model or a column directly needs, `consumers NAME` who reads it.

@@ -110,6 +110,9 @@ def _render_run(run: PlannedRun) -> Iterator[str]:
         sides = f": {change.before or 'nothing'} to {change.after or 'nothing'}"
         shown = sides if change.before or change.after else ""
         yield f"{change.impact.value}: {changed.model}: {change.rule}{column}{shown}"
+    for mask in run.mask_actions:
+        tags = ", ".join(mask.tags)
+        yield f"mask: {mask.model}.{mask.column} ({tags}) by {mask.resolved_strategy}"
     yield from _render_estimate(run)
 
 

@@ -68,5 +68,6 @@ def _show(settings: Settings, report: WatchReport) -> None:
         tell(settings, report.run)
     if report.failure is not None:
         write_note(f"error: {report.failure}")
-    if not settings.quiet:
+    ends = report.run is not None and report.run.exit_code == ExitCode.INTERRUPTED
+    if not settings.quiet and not ends:
         write_note("waiting for a file to be saved; Ctrl-C ends it")

@@ -9,12 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rocky.diagnostics import Diagnostic
+from rocky.diagnostics import Code, Diagnostic, Severity
 from rocky.diagnostics.diagnostic import SourceText, Texts, in_reading_order, lookup
 from rocky.diagnostics.render import render_concise, render_full, render_github
 from rocky.project import Project
 
 FORMATS = ("full", "concise", "github")
+_MOST_STARS = 3
 
 
 def render_findings(
@@ -23,10 +24,36 @@ def render_findings(
     """The findings in one of FORMATS, in the order they are read."""
     if style == "github":
         return render_annotations(diagnostics, project.root, project.texts)
-    moved, find = _seen_from_here(diagnostics, project.root, project.texts)
     if style == "concise":
+        moved, find = _seen_from_here(diagnostics, project.root, project.texts)
         return render_concise(moved, find, colour=colour)
+    moved, find = _seen_from_here(_with_stars_counted(diagnostics), project.root, project.texts)
     return render_full(moved, find, colour=colour)
+
+
+def _with_stars_counted(diagnostics: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
+    """The findings with many warnings of stars as a single one.
+
+    A project that moves in has one for nearly every model, and what matters would drown in them.
+    """
+    stars = [
+        each
+        for each in diagnostics
+        if each.code is Code.SELECT_STAR and each.severity is Severity.WARNING
+    ]
+    if len(stars) <= _MOST_STARS:
+        return diagnostics
+    names = ", ".join(f"`{each.model}`" for each in stars[:_MOST_STARS])
+    counted = Diagnostic(
+        Code.SELECT_STAR,
+        f"{len(stars)} models end in `SELECT *` and have readers, so their columns change whenever"
+        f" their inputs do: {names} and {len(stars) - _MOST_STARS} more",
+        None,
+        severity=Severity.WARNING,
+        help="`rocky compile --format concise` lists them all, `rocky compile --model NAME` one"
+        ' with the columns to write; `P002 = "allow"` in `[lints]` of `rocky.toml` asks for none',
+    )
+    return [*(each for each in diagnostics if each not in stars), counted]
 
 
 def render_annotations(diagnostics: Sequence[Diagnostic], root: Path, texts: Texts) -> str:

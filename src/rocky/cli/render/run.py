@@ -136,8 +136,9 @@ def render_run(
         parts += render_tests(run.tests, quiet=True, title="tests").splitlines()
     if report.state_error is not None:
         parts.append(f"error: {report.state_error}")
-    if report.seal_error is not None:
-        parts.append(f"error: {report.seal_error}")
+    for error in (report.seal_error, report.governance_error):
+        if error is not None:
+            parts.append(f"error: {error}")
     for each in report.hooks:
         if each.error is not None:
             level = "error" if each.required else "warning"

@@ -52,7 +52,7 @@ from rocky.store.file_usage import (
     read_lifetimes,
     remove_files,
 )
-from rocky.store.journal import has_journal
+from rocky.store.journal import ERASURE_FOLDER, has_journal
 from rocky.store.objects import ObjectInfo
 from rocky.store.warehouse import Table, Warehouse
 
@@ -251,6 +251,8 @@ def collect_files(
         refused = str(error)
     if any(map(has_journal, warehouses)):
         refused = "a promotion is not finished and needs its files: `rocky branch recover` first"
+    if any(has_journal(each, ERASURE_FOLDER) for each in warehouses):
+        refused = "an erasure is not finished: `rocky erase --resume` first"
     if refused is not None:
         found = []
     elif orders.dry_run:

@@ -36,6 +36,7 @@ from rocky.ledger.branch_records import (
 from rocky.ledger.branches import is_newest
 from rocky.ledger.chain import CHAIN_TABLE, Head, MalformedEntry, entry_key, parse_entry
 from rocky.ledger.claims import Claim, living_runs
+from rocky.ledger.erasure_records import ERASURES, ErasureRecord
 from rocky.ledger.provenance import ProvenanceRecord
 from rocky.ledger.record import Record, RunId, load_json, load_record
 from rocky.ledger.run_records import ArtifactRecord, ModelExecution
@@ -155,6 +156,7 @@ def load_ledger_facts(
                     recorded.clear()
                     found = frozenset()
                 recorded[each["version"]] = found | {each["blake3_hash"]}
+        _add_redacted(reader, commits)
         retainers = retainers_of(mine)
         wanted = frozenset(each.run_id for each in retainers)
         needs = find_needs(
@@ -174,6 +176,19 @@ def load_ledger_facts(
             _heads(reader, numbers),
             RecordedCommits(commits, keys),
         )
+
+
+def _add_redacted(
+    reader: EvidenceReader, commits: Mapping[str, dict[str, dict[int, frozenset[str]]]]
+) -> None:
+    """Know commits again that have lost statistics to an erasure; nothing else is as recorded."""
+    for key, value in reader.rows(ERASURES):
+        for table in load_record(ErasureRecord, reader.path, ERASURES, key, value).tables:
+            for recorded in commits.get(table.target.lower(), {}).values():
+                for each in table.commits:
+                    known = recorded.get(each.version, frozenset())
+                    if each.before in known:
+                        recorded[each.version] = known | {each.after}
 
 
 def _deleted_branches(reader: EvidenceReader) -> frozenset[str]:

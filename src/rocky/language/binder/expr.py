@@ -1,8 +1,10 @@
 """Expr: what the binder knows about one expression, and Column, one that has a name in a relation.
 
 `sources` holds the columns a value is made from, each packed with how (`origin << 3 | kind`), so
-that lineage costs one small frozenset an expression. A reference to a column *is* the column's
-object: nothing is allocated for the most common expression of all.
+that lineage costs one small frozenset an expression. Above these stands which part of the column it
+is and what is left of its tags, a number of `Binding.shares`; it is 0, all of it, nearly always. A
+reference to a column *is* the column's object: nothing is allocated for the most common expression
+of all.
 """
 
 from collections.abc import Iterable
@@ -23,6 +25,11 @@ HAS_SUBQUERY: Final = 32
 HAS_LATERAL_ALIAS: Final = 64
 HAS_CORRELATED: Final = 128
 """A scalar subquery that reads columns of the query around it."""
+
+SHARE: Final = 43
+"""How far the number of a share is shifted."""
+WHOLE: Final = (1 << SHARE) - 1
+"""The bits of a source below its share: its origin and its kind."""
 
 Sources = frozenset[int]
 NO_SOURCES: Final[Sources] = frozenset()
@@ -140,6 +147,12 @@ class Column(Expr):
         return twin
 
 
+class FieldValue(Expr):
+    """A field of a column, or of such a field: all its sources say which."""
+
+    __slots__ = ()
+
+
 def unknown(args: Iterable[Expr] = (), kind: int = EXPRESSION) -> Expr:
     """The expression whose type cannot be known; it silences what follows from it."""
     operands = list(args)
@@ -152,6 +165,16 @@ def lift(sources: Sources, kind: int) -> Sources:
         if source & 7 < kind:
             return frozenset(s if s & 7 >= kind else (s & ~7) | kind for s in sources)
     return sources
+
+
+def renamed_fields(sources: Sources, kind: DataType, named: DataType) -> Sources:
+    """The sources of values whose fields get the names of another type, by their places.
+
+    Where these are not their own a field is no longer what was called so: as after a cast.
+    """
+    if kind == named or str(kind).lower() == str(named).lower() or "struct<" not in str(kind):
+        return sources
+    return lift(sources, CAST)
 
 
 def merge_sources(args: Iterable[Expr], kind: int) -> Sources:

@@ -18,6 +18,7 @@ from rocky.language.binder.expr import (
     HAS_GENERATOR,
     HAS_WINDOW,
     VOLATILE,
+    WHOLE,
     Column,
     Expr,
 )
@@ -33,6 +34,7 @@ from rocky.language.datatypes import types as t
 from rocky.language.datatypes.casts import can_cast, cast_nullable, cast_refusal
 from rocky.language.datatypes.types import DataType, StructField
 from rocky.language.declared_functions import DeclaredFunction, FunctionParameter
+from rocky.language.functions.tag_rules import ENDS
 from rocky.language.syntax.parser import ParsedQuery, SyntaxProblem, parse_query
 from rocky.language.tables import Table, Tables
 
@@ -47,12 +49,15 @@ _COMPLEX: Final = (
 
 @dataclass(frozen=True, slots=True)
 class BodyColumn:
-    """A value that a body gives; `sources` pairs parameters, by place, with how they reach it."""
+    """A value that a body gives; `sources` has parameters, by place, with how they reach it.
+
+    Beside how stands what is left of their tags.
+    """
 
     name: str
     type: DataType
     nullable: bool
-    sources: tuple[tuple[int, int], ...] = ()
+    sources: tuple[tuple[int, int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,27 +137,53 @@ def gives_chance(function: DeclaredFunction, tables: Tables) -> bool:
     return bind_body(function, (True,) * len(function.parameters), tables).gives_chance
 
 
+def note_body(
+    function: DeclaredFunction, tables: Tables
+) -> tuple[ParsedQuery, Binding, int] | None:
+    """What a body parses to, what binding it has noted, and how much text stands before it."""
+    nullables = (True,) * len(function.parameters)
+    _, parsed, binding, before = _bind_parsed(function, nullables, tables)
+    return None if parsed is None or binding is None else (parsed, binding, before)
+
+
 def _bind_body(
     function: DeclaredFunction, nullables: tuple[bool, ...], tables: Tables
 ) -> BoundBody:
+    return _bind_parsed(function, nullables, tables)[0]
+
+
+def _bind_parsed(
+    function: DeclaredFunction, nullables: tuple[bool, ...], tables: Tables
+) -> tuple[BoundBody, ParsedQuery | None, Binding | None, int]:
+    """A body bound, what it parses to, what binding it has noted, and what stands before it."""
     body = function.body or ""
     is_query = body.lstrip("( \n\t").lower().startswith(_QUERY_WORDS)
     if function.gives_rows and not is_query:
-        return _failed("a function that RETURNS TABLE has a query as its body", body)
+        told = _failed("a function that RETURNS TABLE has a query as its body", body)
+        return told, None, None, 0
     # A value may be written as a query, with or without parentheses around it.
     wraps = is_query and not function.gives_rows and not body.lstrip().startswith("(")
     before = "" if function.gives_rows else f"{_SELECT}{'(' if wraps else ''}"
     text = f"{before}{body}\n{')' * wraps}"
     parsed = parse_query(text)
     if isinstance(parsed, SyntaxProblem):
-        return _not_sql(parsed, len(before))
+        return _not_sql(parsed, len(before)), None, None, 0
     binding = Binding(text, parsed.tokens, _BodyTables(tables))
     scope = Scope(binding, _parameters(function, nullables, binding), None, {})
     if function.gives_rows:
-        return _bind_rows(function, parsed, scope, len(before))
+        bound = _bind_rows(function, parsed, scope, len(before))
+    else:
+        bound = _bind_value(function, parsed, scope, len(before))
+    return bound, parsed, binding, len(before)
+
+
+def _bind_value(
+    function: DeclaredFunction, parsed: ParsedQuery, scope: Scope, before: int
+) -> BoundBody:
+    binding = scope.binding
     node = _expression(parsed)
     if node is None:
-        return _failed("the body is not one expression", body)
+        return _failed("the body is not one expression", function.body)
     value = bind_expression(node, scope)
     for flag, what in _COMPLEX:
         if value.flags & flag:
@@ -165,7 +196,7 @@ def _bind_body(
             )
     kind, nullable = _returned(value, function.returns, node, binding)
     column = BodyColumn("", kind, nullable, _sources(value, binding))
-    return _outcome((column,), binding, len(before), value.flags)
+    return _outcome((column,), binding, before, value.flags)
 
 
 def _bind_rows(
@@ -251,13 +282,15 @@ def _returned(
     return target, cast_nullable(value.type, target, value.nullable)
 
 
-def _sources(value: Expr, binding: Binding) -> tuple[tuple[int, int], ...]:
+def _sources(value: Expr, binding: Binding) -> tuple[tuple[int, int, int], ...]:
     """Which parameters a value is made from, by place, each by the strongest way."""
-    found: dict[int, int] = {}
+    found: dict[int, tuple[int, int]] = {}
     for source in value.sources:
-        place = int(binding.origins[source >> 3][1])
-        found[place] = max(found.get(place, 0), source & 7)
-    return tuple(sorted(found.items()))
+        place = int(binding.origins[(source & WHOLE) >> 3][1])
+        kind, left = found.get(place, (0, ENDS))
+        effect = binding.shares.way_of(source).effect
+        found[place] = max(kind, source & 7), min(left, effect)
+    return tuple((place, *how) for place, how in sorted(found.items()))
 
 
 def _outcome(

@@ -18,12 +18,14 @@ from rocky.diagnostics.diagnostic import Span
 from rocky.language.binder.expr import (
     DIRECT,
     MAX_COLUMNS,
+    WHOLE,
     Column,
     Expr,
     Sources,
     TooManyColumns,
     unknown,
 )
+from rocky.language.binder.shares import Shares
 from rocky.language.syntax.parser import span_of
 from rocky.language.tables import Table, Tables
 
@@ -54,6 +56,7 @@ class Binding:
         "origins",
         "outer_uses",
         "reads",
+        "shares",
         "stars",
         "tables",
         "text",
@@ -81,6 +84,7 @@ class Binding:
         # Origin ids index this list; an origin is (table name, column name).
         self.origins: list[tuple[str, str]] = []
         self._origin_ids: dict[tuple[str, str], int] = {}
+        self.shares = Shares()
         self.influences: set[tuple[int, str]] = set()
         # Names of table aliases and CTEs, and where they stand: renaming them changes nothing.
         self.alias_names: dict[str, None] = {}
@@ -131,7 +135,7 @@ class Binding:
     def influence(self, sources: Sources, role: str) -> None:
         """Note columns that decide which rows exist, or their order, without being values."""
         for source in sources:
-            self.influences.add((source >> 3, role))
+            self.influences.add(((source & WHOLE) >> 3, role))
 
     def mark_volatile(self, reason: str) -> None:
         """Note a reason why two runs over the same inputs may differ."""
@@ -197,7 +201,7 @@ def origin_labels(binding: Binding, operands: Iterable[Expr]) -> tuple[Label, ..
         if len(operand.sources) == 1 and isinstance(operand, Column):
             (source,) = operand.sources
             if source & 7 == DIRECT:
-                table, column = binding.origins[source >> 3]
+                table, column = binding.origins[(source & WHOLE) >> 3]
                 message = f"`{column}` of `{table}` is `{operand.type}`"
                 labels.append(Label(None, message, column=(table, column)))
     return tuple(dict.fromkeys(labels))

@@ -13,9 +13,10 @@ from sqlglot.tokens import Token, TokenType
 
 from rocky.diagnostics.diagnostic import Span
 from rocky.language.binder.query import BoundQuery
+from rocky.language.binder.scopes import Binding
 from rocky.language.ir import CONSTRUCT, Use
 from rocky.language.syntax.constructs import find_constructs
-from rocky.language.syntax.parser import span_of
+from rocky.language.syntax.parser import ParsedQuery, span_of
 
 _AFTER_KEY: Final = frozenset({"ROWS", "RANGE", "LIMIT", "OFFSET"})
 _AROUND: Final = (exp.WithinGroup, exp.Filter, exp.IgnoreNulls, exp.RespectNulls)
@@ -28,9 +29,13 @@ _WORDS: Final = {exp.Trim: "FROM", exp.StrPosition: "IN", exp.Overlay: "PLACING"
 
 def find_usage(bound: BoundQuery) -> list[Use]:
     """Every call of a function and every form that another engine may read otherwise."""
-    parsed, binding = bound.parsed, bound.binding
-    if parsed is None or binding is None:
+    if bound.parsed is None or bound.binding is None:
         return []
+    return find_uses(bound.parsed, bound.binding)
+
+
+def find_uses(parsed: ParsedQuery, binding: Binding) -> list[Use]:
+    """`find_usage` of a text by what it parses to and what binding it has noted."""
     tokens = parsed.tokens
     uses = set(_calls(binding.calls, tokens))
     for construct, node in binding.notes:

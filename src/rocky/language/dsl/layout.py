@@ -161,12 +161,17 @@ class _Layout:
         return made
 
     def _joined(self, node: Node) -> list[Document]:
-        """Its parts side by side, a space after each comma."""
+        """Its parts side by side, a space after each comma and between two words."""
         made: list[Document] = []
+        after_word = False
         for part in node.parts:
+            is_word = isinstance(part, Token) and part.kind != "mark"
+            if after_word and is_word:
+                made.append(" ")
             made += self._part(part)
             if isinstance(part, Token) and part.is_mark(","):
                 made.append(" ")
+            after_word = is_word
         return made
 
     def _spaced(self, node: Node) -> list[Document]:

@@ -51,6 +51,18 @@ def refuse_open_key(parts: Sequence[Node | Token]) -> None:
     )
 
 
+def refuse_numbered_key(key: Node) -> None:
+    """Raise Unreadable for `sort 1`: in SQL that is the first column, here it would be a value."""
+    while key.form in ("group", "minus"):
+        key = key.nodes[0]
+    if key.form == "literal" and next(key.tokens()).kind == "number":
+        raise Unreadable(
+            "a number is the same for every row, and sorts none",
+            key.span,
+            "write the name of a column",
+        )
+
+
 def ends_early(low: Sequence[Token], high: Sequence[Token]) -> bool:
     """Whether a window from one bound to the other would end before it begins."""
     return _distance(low, -inf) > _distance(high, inf)

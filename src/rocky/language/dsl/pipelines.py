@@ -5,6 +5,7 @@ from typing import Final
 
 from rocky.language.dsl.cursor import Cursor
 from rocky.language.dsl.expressions import Expressions
+from rocky.language.dsl.operators import refuse_numbered_key
 from rocky.language.dsl.tokens import Problem, Token, Unreadable, read_tokens
 from rocky.language.dsl.tree import Node
 
@@ -260,7 +261,10 @@ class _Parser:
         parts: list[Node | Token] = [cursor.take(), self._expressions.sort_key()]
         while cursor.now.is_mark(","):
             parts += (cursor.take(), self._expressions.sort_key())
-        return Node("step", tuple(parts))
+        found = Node("step", tuple(parts))
+        for key in found.nodes:
+            refuse_numbered_key(key.nodes[0])
+        return found
 
     def _take(self) -> Node:
         cursor = self._cursor

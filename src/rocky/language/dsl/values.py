@@ -156,9 +156,14 @@ class ValueWriter:
         self._part(closing)
 
     def _kind(self, node: Node) -> None:
+        before: Token | None = None
         for part in node.parts:
             assert isinstance(part, Token)
+            if before is not None and before.kind != "mark" and part.kind != "mark":
+                # `struct<a int>`, `interval day to second`.
+                self._writer.glue(" ")
             self._say(", " if part.is_mark(",") else part.text, part)
+            before = part
 
     def _lambda(self, node: Node) -> None:
         *parameters, arrow, body = node.parts

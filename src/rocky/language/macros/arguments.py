@@ -13,6 +13,7 @@ from sqlglot import exp
 from rocky.language.datatypes.text import TypeSyntaxError, parse_type
 from rocky.language.macros.calls import split_list
 from rocky.language.macros.declaration import Kind
+from rocky.language.quotes import find_quotes
 from rocky.language.syntax.parser import ParsedQuery, SyntaxProblem, parse_query
 
 OPENING: Final = "SELECT (\n"
@@ -107,8 +108,18 @@ def stands_alone(text: str, before: str, after: str) -> bool:
     """Whether a text needs no parentheses between two others: it has some, or is a plain call."""
     if _ATOM.fullmatch(text) is not None or not is_unit(text):
         return False
-    glued = _GLUED.match(after) is not None or before.rstrip().endswith(".")
+    following = _without_first_comments(after)
+    glued = _GLUED.match(following) is not None or before.rstrip().endswith(".")
     return text.startswith("(") or not glued
+
+
+def _without_first_comments(text: str) -> str:
+    at = 0
+    for kind, (start, end) in find_quotes(text):
+        if kind != "comment" or text[at:start].strip():
+            break
+        at = end
+    return text[at:]
 
 
 def is_dotted(text: str) -> bool:

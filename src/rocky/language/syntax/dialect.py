@@ -40,12 +40,17 @@ def _over(query: Any, step: str, **clauses: Any) -> exp.Select:
 
 def _select(parser: Any, query: Any) -> Any:
     parser._advance()
+    hint = parser._parse_hint()
     distinct = parser._match(TokenType.DISTINCT)
     if not distinct:
         parser._match(TokenType.ALL)
     expressions = parser._parse_expressions()
     return _over(
-        query, "select", expressions=expressions, distinct=exp.Distinct() if distinct else None
+        query,
+        "select",
+        hint=hint,
+        expressions=expressions,
+        distinct=exp.Distinct() if distinct else None,
     )
 
 

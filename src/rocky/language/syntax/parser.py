@@ -18,6 +18,7 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokens import Token, TokenType
 
 from rocky.diagnostics.diagnostic import Span
+from rocky.language.quotes import find_unclosed, on_one_line, only_code
 from rocky.language.syntax.dialect import SPARK, TOKENIZER, spark_settings
 from rocky.language.syntax.foreign_forms import foreign_form
 from rocky.language.syntax.interval_tokens import range_in_units
@@ -85,7 +86,7 @@ def parse_query(text: str) -> ParsedQuery | SyntaxProblem:
             if wrapped is not None:
                 unwrap_pivots(trees)
     except ParseError as error:
-        return _problem_of(error, text)
+        return _problem_of(error, on_one_line(text))
     except TokenError:
         return _token_problem(text)
     except _LIBRARY_FAULTS as fault:
@@ -177,28 +178,12 @@ def _offset_of(text: str, line: int | None, col: int | None, width: int) -> int:
     return max(0, min(start + col - max(width, 1), len(text)))
 
 
-_QUOTED: Final = re.compile(
-    r"--[^\n]*|/\*.*?\*/|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`", re.DOTALL
-)
-
-
-def _unclosed_quote(text: str) -> tuple[str, int]:
-    """The quote that is opened and never closed, and where; an empty one when there is none."""
-    at = 0
-    while at < len(text):
-        closed = _QUOTED.match(text, at)
-        if closed is not None:
-            at = closed.end()
-        elif text[at] in "'\"`":
-            return text[at], at
-        else:
-            at += 1
-    return "", -1
+_TEMPLATE_TAG: Final = re.compile(r"\{[{%#]")
 
 
 _TEMPLATE_HELP: Final = (
-    "write plain Spark SQL: `FROM orders` reads the model `orders`, `@var(NAME)` is a variable;"
-    " `rocky import-dbt` takes over a dbt project"
+    "write plain Spark SQL: `FROM orders` reads the model `orders`, `@var(NAME)` is a variable,"
+    " `@NAME(...)` a macro"
 )
 
 
@@ -228,30 +213,27 @@ def _template_problem(text: str) -> SyntaxProblem | None:
     """The first tag of a Jinja template outside quotes; Spark has no `{{`, `{%` or `{#`."""
     if not any(tag in text for tag in ("{{", "{%", "{#")):
         return None
-    at = 0
-    while at < len(text):
-        quoted = _QUOTED.match(text, at)
-        if quoted is not None:
-            at = quoted.end()
-        elif text[at : at + 2] in ("{{", "{%", "{#"):
-            message = f"`{text[at : at + 2]}` is template syntax, not SQL"
-            return SyntaxProblem(message, Span(at, at + 2), help=_template_help(text, at))
-        else:
-            at += 1
-    return None
+    tag = _TEMPLATE_TAG.search(only_code(text))
+    if tag is None:
+        return None
+    message = f"`{tag[0]}` is template syntax, not SQL"
+    return SyntaxProblem(message, Span(*tag.span()), help=_template_help(text, tag.start()))
+
+
+_ENDS: Final = {"`": ("quoted name", "a backtick"), "*": ("comment", "`*/`")}
 
 
 def _token_problem(text: str) -> SyntaxProblem:
     at = len(text.rstrip())
-    quote, opened = _unclosed_quote(text)
-    for mark, name in (("'", "string"), ('"', "string"), ("`", "quoted name")):
-        if quote == mark:
-            return SyntaxProblem(
-                f"a {name} is opened and never closed",
-                Span(opened, min(opened + 1, len(text))),
-                help=f"close it with `{mark}`" if mark != "`" else "close it with a backtick",
-            )
-    return SyntaxProblem("the text cannot be read as SQL", Span(max(at - 1, 0), at))
+    opened = find_unclosed(text)
+    if opened is None:
+        return SyntaxProblem("the text cannot be read as SQL", Span(max(at - 1, 0), at))
+    mark = text[opened.end - 1]
+    name, end = _ENDS.get(mark, ("string", f"`{mark}`"))
+    condition = "UNCLOSED_BRACKETED_COMMENT" if mark == "*" else "PARSE_SYNTAX_ERROR"
+    return SyntaxProblem(
+        f"a {name} is opened and never closed", opened, condition, help=f"close it with {end}"
+    )
 
 
 _OPENING_WORDS: Final = frozenset({"CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING", "SUBSTR"})
@@ -280,6 +262,10 @@ def span_of(node: exp.Expr, tokens: Sequence[Token]) -> Span | None:
         at = _index_at(tokens, low) - 1
         if at >= 0 and tokens[at].token_type is TokenType.L_PAREN:
             return Span(tokens[at].start, max(high, _match(tokens, at)) + 1)
+    if isinstance(node, exp.Binary):
+        right = node.args.get("expression")
+        last = span_of(right, tokens) if isinstance(right, exp.Expr) else None
+        return Span(low, max(high + 1, last.end if last is not None else 0))
     return Span(low, high + 1)
 
 

@@ -16,6 +16,7 @@ from sqlglot.tokens import Token, TokenType
 from rocky.diagnostics.diagnostic import Span
 from rocky.errors import InternalError, RockyError
 from rocky.language.names import quote_name
+from rocky.language.placeholders import find_placeholders
 from rocky.language.replacements import Replaced, Replacement
 from rocky.language.syntax.mentions import FromItem, NameUse, References
 from rocky.language.syntax.parser import (
@@ -270,14 +271,6 @@ def _unplaced(written: str) -> InternalError:
     return InternalError(f"the place of `{written}` in the query cannot be found")
 
 
-# Strings and comments come first, so that a placeholder inside one is left alone.
-_PIECE: Final = re.compile(
-    r"--[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`"
-    r"|@(?P<name>start_date|end_date)\b",
-    re.DOTALL | re.IGNORECASE,
-)
-
-
 _TIME: Final = re.compile(r"'[^']*'")
 
 
@@ -286,12 +279,13 @@ def fill_placeholders(sql: str, start: str = "2000-01-01", end: str = "2000-01-0
 
     Which times does not matter to Spark's analyser, only that they are texts, as in a run.
     """
-    if "@" not in sql:
-        return sql
     texts = {"start_date": f"'{start}'", "end_date": f"'{end}'"}
-    return _PIECE.sub(
-        lambda found: texts[found["name"].lower()] if found["name"] else found[0], sql
-    )
+    done: list[str] = []
+    at = 0
+    for name, span in find_placeholders(sql):
+        done += (sql[at : span.start], texts[name])
+        at = span.end
+    return "".join([*done, sql[at:]])
 
 
 def find_filled(sql: str, filled: str) -> Replaced | None:
@@ -301,14 +295,13 @@ def find_filled(sql: str, filled: str) -> Replaced | None:
     """
     if sql == filled:
         return Replaced(filled)
-    places = [found for found in _PIECE.finditer(sql) if found["name"]] if "@" in sql else []
     parts: list[Replacement] = []
     at = done = 0
-    for place in places:
-        between = sql[at : place.start()]
+    for _, place in find_placeholders(sql):
+        between = sql[at : place.start]
         found = _TIME.match(filled, done + len(between))
         if not filled.startswith(between, done) or found is None:
             return None
-        parts.append(Replacement(Span(*place.span()), Span(*found.span())))
-        at, done = place.end(), found.end()
+        parts.append(Replacement(place, Span(*found.span())))
+        at, done = place.end, found.end()
     return Replaced(filled, tuple(parts)) if sql[at:] == filled[done:] else None

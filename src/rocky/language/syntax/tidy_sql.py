@@ -9,18 +9,10 @@ from typing import Any, Final, NamedTuple
 
 from sqlglot import exp
 
+from rocky.language.quotes import find_quotes
 from rocky.language.syntax.parser import ParsedQuery, SyntaxProblem, parse_query
 
-_PIECE: Final = re.compile(
-    r"""(?P<line>--[^\n]*)
-    |(?P<block>/\*)
-    |(?P<space>\s+)
-    |(?P<quoted>(?:\b[rR])?'(?:[^'\\]|\\.)*'|(?:\b[rR])?"(?:[^"\\]|\\.)*"|`(?:[^`]|``)*`)
-    |(?P<word>[^\W\d]\w*)
-    |(?P<other>\d\w*|.)""",
-    re.VERBOSE | re.DOTALL,
-)
-_BRACKET: Final = re.compile(r"/\*|\*/")
+_PIECE: Final = re.compile(r"(?P<space>\s+)|(?P<word>[^\W\d]\w*)|(?P<other>\d\w*|.)", re.DOTALL)
 _WORDS: Final = frozenset(
     "select from where group by order having limit join inner left right full outer cross semi anti"
     " on using as and or not in is null between like ilike rlike case when then else end union all"
@@ -78,7 +70,7 @@ def _bare(text: str) -> list[str]:
     made: list[str] = []
     for kind, each in _pieces(text):
         if kind == "line":
-            made.append(each.rstrip())
+            made.append(_stripped(each))
         elif kind == "word" and each.lower() in _WORDS:
             made.append(each.lower())
         elif kind != "space":
@@ -89,23 +81,19 @@ def _bare(text: str) -> list[str]:
 def _pieces(text: str) -> list[Piece]:
     found: list[Piece] = []
     at = 0
-    while at < len(text):
-        match = _PIECE.match(text, at)
-        assert match is not None
-        end = match.end() if match.lastgroup != "block" else _end_of_comment(text, at)
-        found.append(Piece(str(match.lastgroup), text[at:end]))
+    for start, end in [*(each.span for each in find_quotes(text)), (len(text), len(text))]:
+        found += [Piece(str(each.lastgroup), each[0]) for each in _PIECE.finditer(text, at, start)]
+        if start < end:
+            kind = "line" if text.startswith("--", start) else "quoted"
+            found.append(Piece(kind, text[start:end]))
         at = end
     return found
 
 
-def _end_of_comment(text: str, start: int) -> int:
-    """Where a bracketed comment ends; such comments nest."""
-    depth = 0
-    for bracket in _BRACKET.finditer(text, start):
-        depth += 1 if bracket[0] == "/*" else -1
-        if not depth:
-            return bracket.end()
-    return len(text)
+def _stripped(comment: str) -> str:
+    """A comment `-- ...` without space at its end; a backslash there must not end its line."""
+    stripped = comment.rstrip()
+    return f"{stripped} " if stripped.endswith("\\") else stripped
 
 
 def _capital(kind: str, text: str) -> str:
@@ -120,7 +108,7 @@ def _join(pieces: list[Piece]) -> str:
             # An empty line at most, and nothing at the end of a line.
             made.append("\n" * min(len(lines), 2) + last)
         else:
-            made.append(text.rstrip() if kind == "line" else text)
+            made.append(_stripped(text) if kind == "line" else text)
     return "".join(made).strip() + "\n"
 
 

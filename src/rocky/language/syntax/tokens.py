@@ -7,6 +7,7 @@ runs at the speed of C and raises no false alarm over strings or comments.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from operator import attrgetter
@@ -17,6 +18,13 @@ from sqlglot.tokens import Token, TokenType
 
 from rocky.diagnostics.diagnostic import Span
 from rocky.language.datatypes.types import MAX_DEPTH
+from rocky.language.quotes import (
+    blank,
+    find_comments,
+    find_quotes,
+    on_one_line,
+    without_inner_hints,
+)
 from rocky.language.syntax.interval_tokens import has_signed_part, with_signed_parts
 from rocky.language.syntax.pipe_tokens import with_plain_pipes
 
@@ -46,6 +54,7 @@ _ALL_COLUMN: Final = re.compile(
     + kind_class([TokenType.ALL])
     + kind_class([TokenType.COMMA, TokenType.FROM, TokenType.ALIAS])
 )
+_FROM_ALIAS: Final = re.compile(kind_class([TokenType.FROM]) * 2)
 _TABLE_QUERY: Final = re.compile(
     f"{kind_class([TokenType.TABLE])}|^{kind_class([TokenType.VALUES])}"
 )
@@ -64,9 +73,6 @@ _NEAR: Final = 200
 _COMMENT: Final = re.compile(r"--|/\*(?!\+)")
 _SPLIT_KEYWORDS: Final = tuple(
     "group order partition within lateral sort distribute cluster primary unique".split()
-)
-_COMMENT_OR_QUOTED: Final = re.compile(
-    r"--[^\n]*|/\*(?!\+).*?\*/|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`", re.DOTALL
 )
 _BEFORE_TABLE: Final = frozenset(
     {"UNION", "ALL", "DISTINCT", "EXCEPT", "INTERSECT", "MINUS", "(", "|>"}
@@ -97,9 +103,14 @@ def rewrite_tokens(tokens: list[Token], text: str) -> LibraryTokens:
     shift, recursion = ">>>" in text, "recursion" in text.lower()
     window, dotted = _WINDOW_NAME.search(kinds), _DOTTED_KEYWORD.search(kinds)
     table, named_all = _TABLE_QUERY.search(kinds), _ALL_COLUMN.search(kinds)
+    named_from = _FROM_ALIAS.search(kinds)
     signed, piped = has_signed_part(kinds, text), chr(TokenType.PIPE_GT) in kinds
-    if not (shift or recursion or window or dotted or table or named_all or signed or piped):
+    named = named_all or named_from
+    if not (shift or recursion or window or dotted or table or named or signed or piped):
         return LibraryTokens(tokens, kinds)
+    for match in _FROM_ALIAS.finditer(kinds) if named_from else ():
+        # `SELECT id FROM FROM t`: the first is the name of the column.
+        tokens[match.start()].token_type = TokenType.VAR
     for match in _ALL_COLUMN.finditer(kinds) if named_all else ():
         tokens[match.start() + 1].token_type = TokenType.VAR
     levels: tuple[tuple[int, str], ...] = ()
@@ -164,25 +175,15 @@ def long_interval(tokens: Sequence[Token], text: str) -> tuple[str, Span] | None
 def without_comments(text: str) -> str:
     """The text with comments blanked where one stands inside a keyword of two words.
 
-    The library knows `GROUP BY` only with white space between. Offsets stay as they are.
+    The library knows `GROUP BY` only with white space between, and a comment `-- ...` only to the
+    end of its line. Offsets stay as they are.
     """
+    text = without_inner_hints(on_one_line(text))
     for comment in _COMMENT.finditer(text):
         before = text[max(0, comment.start() - _NEAR) : comment.start()]
         if before.rstrip().lower().endswith(_SPLIT_KEYWORDS):
-            return blank_comments(text)
+            return blank(text, find_comments(text))
     return text
-
-
-def blank_comments(text: str) -> str:
-    """The text with white space in the place of every comment. Offsets stay as they are."""
-    return _COMMENT_OR_QUOTED.sub(_blanked, text)
-
-
-def _blanked(match: re.Match[str]) -> str:
-    found = match[0]
-    if found[0] in "'\"`":
-        return found
-    return "".join("\n" if char == "\n" else " " for char in found)
 
 
 def _free_dotted(tokens: list[Token]) -> None:
@@ -312,12 +313,36 @@ def misplaced_token(tokens: Sequence[Token], kinds: str, text: str) -> Misplaced
         foreign = _beyond_ascii(tokens)
         if foreign is not None:
             return foreign
+    hint = _misplaced_hint(tokens, text) if "/*+" in text else None
+    if hint is not None:
+        return hint
     if _SUSPECT.search(kinds) is None:
         return None
     for before, token in pairwise(tokens):
         found = _judge(before, token)
         if found is not None:
             return found
+    return None
+
+
+def _misplaced_hint(tokens: Sequence[Token], text: str) -> MisplacedToken | None:
+    """The first hint that does not stand behind SELECT; the library takes it for a comment."""
+    ended = -1
+    for kind, span in find_quotes(text):
+        if kind == "comment" and not text[ended : span.start].strip():
+            ended = span.end if ended >= 0 else ended
+        if kind != "hint":
+            continue
+        at = bisect_left(tokens, span.start, key=lambda token: token.start)
+        behind = at > 0 and tokens[at - 1].token_type is TokenType.SELECT
+        if not behind and (ended < 0 or text[ended : span.start].strip()):
+            return MisplacedToken(
+                "a hint stands where none is read",
+                span,
+                "PARSE_SYNTAX_ERROR",
+                "hints stand right behind SELECT; a comment begins with `/*` and a space",
+            )
+        ended = span.end
     return None
 
 

@@ -18,13 +18,12 @@ from typing import Final
 from sqlglot import Dialect, exp
 from sqlglot.errors import ErrorLevel, SqlglotError
 
+from rocky.language.quotes import on_one_line, only_code, without_inner_hints
 from rocky.language.syntax.dialect import SPARK, library_settings
 
 _LONGEST: Final = 200
 _LIBRARY: Final = logging.getLogger("sqlglot")
-_PIECE: Final = re.compile(
-    r"--[^\n]*|/\*.*?\*/|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`|[()]", re.DOTALL
-)
+_BRACKET: Final = re.compile("[()]")
 # What the library raises for texts that it reads wrongly.
 _FAULTS: Final = (SqlglotError, LookupError, AttributeError, TypeError, ValueError, RecursionError)
 
@@ -52,7 +51,7 @@ def transpile_query(sql: str, dialect: str, names: Names = NO_NAMES) -> Transpil
     """A query of Spark in another dialect; None where the library cannot read it."""
     try:
         with library_settings(names.kept, _renamed(names)), _quiet():
-            trees = SPARK.parse(sql)
+            trees = SPARK.parse(without_inner_hints(on_one_line(sql)))
         if len(trees) != 1 or trees[0] is None:
             return None
         for division in trees[0].find_all(exp.Div):
@@ -82,15 +81,15 @@ def transpile_call(call: str, dialect: str) -> str | None:
 
 
 def call_at(sql: str, start: int) -> str | None:
-    """The text of the call whose name begins at an offset, up to its closing parenthesis."""
+    """The text of the call whose name begins at an offset, up to its closing parenthesis.
+
+    None where it is too long to be rewritten by itself.
+    """
     depth = 0
-    for piece in _PIECE.finditer(sql, start):
-        if piece[0] == "(":
-            depth += 1
-        elif piece[0] == ")":
-            depth -= 1
-            if depth <= 0:
-                return sql[start : piece.end()] if depth == 0 else None
+    for bracket in _BRACKET.finditer(only_code(sql[start : start + _LONGEST])):
+        depth += 1 if bracket[0] == "(" else -1
+        if depth <= 0:
+            return sql[start : start + bracket.end()] if depth == 0 else None
     return None
 
 

@@ -78,9 +78,22 @@ class CommitReader(LookupReader):
             # A model may have had another name then.
             named = "? = ''", ""
             found = self._recording(*named, target, [digest])
+        if not found:
+            whole = self._before_redaction(target, version, digest)
+            if whole is not None:
+                return self.has_commit(model, target, version, whole, place)
         # The same bytes as another version are another commit.
         rows = [row for row, commits in found if (version, digest) in commits]
         return bool(rows) and max(rows) >= self._life_began(*named, target, place)
+
+    def _before_redaction(self, target: str, version: int, digest: str) -> str | None:
+        """The hash of a commit before an erasure took statistics out of it, if one says so."""
+        for table in (table for each in self.certificates() for table in each.tables):
+            if table.target.lower() == target.lower():
+                for commit in table.commits:
+                    if (commit.version, commit.after) == (version, digest):
+                        return commit.before
+        return None
 
     def _recording(
         self, condition: str, value: str, target: str, texts: Sequence[str]

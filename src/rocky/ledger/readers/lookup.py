@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from rocky.errors import LedgerUnreadable
 from rocky.ledger.claims import is_alive
 from rocky.ledger.database import translated
+from rocky.ledger.erasure_records import ErasureRecord, load_certificates
 from rocky.ledger.pipeline_records import GracePeriod
 from rocky.ledger.provenance import InputIndexEntry, ProvenanceRecord
 from rocky.ledger.readers.history import LedgerReader, RecordedExecution
@@ -183,7 +184,16 @@ class PipelineReader(LedgerReader):
         return RunId(rows[0][0]) if rows else None
 
 
-class LookupReader(PipelineReader):
+class ErasureReader(PipelineReader):
+    """Finds what erasures have certified."""
+
+    def certificates(self) -> tuple[ErasureRecord, ...]:
+        """Those of all erasures, oldest first."""
+        with translated(self.path, writing=False):
+            return load_certificates(self._connection, self.path)
+
+
+class LookupReader(ErasureReader):
     """Finds records by what they are about."""
 
     def provenance(self, run_id: str, model: str) -> ProvenanceRecord | None:

@@ -2,17 +2,28 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from rocky.branches.row_diff import DataDiff, DiffScope, OtherSide, diff_tables
+from rocky.analysis.disclosure import Disclosure, Secrets, shown
+from rocky.branches.row_diff import (
+    ChangedRow,
+    DataDiff,
+    DiffScope,
+    OtherSide,
+    TableDifference,
+    ValueChange,
+    diff_tables,
+)
 from rocky.branches.tables import BranchView
 from rocky.diagnostics.suggestion import suggestion
-from rocky.errors import NothingSelected
+from rocky.errors import NothingSelected, StoreUnreadable
 from rocky.operations.branch.lookup import open_view
 from rocky.operations.digest import Digested
 from rocky.operations.report import same_fields
+from rocky.operations.row_disclosure import disclosure_for
 from rocky.operations.workspace import (
     Workspace,
+    compile_workspace,
     find_branch,
     load_workspace,
     model_named,
@@ -59,6 +70,7 @@ def diff(workspace: Workspace, request: DiffRequest) -> DataDiffReport:
     project = load_workspace(workspace)
     view = open_view(workspace, project, record)
     targets = _find_targets(project, view, request.models)
+    looking = disclosure_for(workspace, compile_workspace(workspace))
     scope = DiffScope(request.to, targets, request.key, request.sample)
     adapter = main_adapter(on_branch(project, record.name), record.adapter)[1]
 
@@ -73,8 +85,46 @@ def diff(workspace: Workspace, request: DiffRequest) -> DataDiffReport:
         ):
             yield engine
 
-    found = diff_tables(view, project.models.values(), scope, open_engine)
+    try:
+        found = diff_tables(view, project.models.values(), scope, open_engine)
+    except StoreUnreadable as error:
+        told = _untold(error, looking)
+        if told is None:
+            raise
+        raise told from None
+    found = replace(found, tables=tuple(_without_values(each, looking) for each in found.tables))
     return DataDiffReport(**same_fields(DataDiff, found))
+
+
+def _untold(error: StoreUnreadable, looking: Disclosure) -> StoreUnreadable | None:
+    """What to raise for an error in which Spark may tell a hidden value; None for itself."""
+    from rocky.run.engine.failures import classify_step_failure, hide_words  # noqa: PLC0415 - as above
+
+    if error.__cause__ is None:
+        return None
+    told = hide_words(classify_step_failure(error.__cause__), looking)
+    if told.hides is None:
+        return None
+    return StoreUnreadable(f"rows differ and cannot be compared: {told.message}")
+
+
+def _without_values(table: TableDifference, looking: Disclosure) -> TableDifference:
+    """A difference whose sample shows only what the person who asks may see."""
+
+    def secrets(column: str) -> Secrets:
+        return looking.in_stored(table.target, [column])[0]
+
+    rows = [
+        ChangedRow(
+            {name: shown(value, secrets(name)) for name, value in row.key.items()},
+            {
+                name: ValueChange(*(shown(one, secrets(name)) for one in (each.before, each.after)))
+                for name, each in row.columns.items()
+            },
+        )
+        for row in table.sample
+    ]
+    return replace(table, sample=tuple(rows))
 
 
 def _find_targets(project: Project, view: BranchView, names: Sequence[str]) -> frozenset[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from rocky.analysis.disclosure import Disclosure
 from rocky.operations.page.records import PageTest
 from rocky.project import ModelFile
 from rocky.project.configuration.freshness import FreshnessRecord
@@ -17,16 +18,20 @@ _QUOTING: Final = frozenset(("accepted_values", "in_range", "regex_match", "aggr
 _SIGNS: Final = {"lt": "<", "lte": "<=", "gt": ">", "gte": ">=", "eq": "=", "ne": "!=", "==": "="}
 
 
-def describe_tests(model: ModelFile, went: Mapping[str, bool]) -> tuple[PageTest, ...]:
+def describe_tests(
+    model: ModelFile, went: Mapping[str, bool], disclosure: Disclosure
+) -> tuple[PageTest, ...]:
     """The tests of a model, with what `went` knows of them by name."""
-    classified = {name.lower() for name in model.classification}
-    return tuple(_tests(model, classified, went))
+    return tuple(_tests(model, went, disclosure))
 
 
-def _tests(model: ModelFile, classified: set[str], went: Mapping[str, bool]) -> Iterator[PageTest]:
+def _tests(
+    model: ModelFile, went: Mapping[str, bool], disclosure: Disclosure
+) -> Iterator[PageTest]:
     for each in model.tests:
         name = name_of(each)
-        hides = each.type in _QUOTING and (each.column or "").lower() in classified
+        asked = each.type in _QUOTING and each.column is not None
+        hides = asked and disclosure.in_column(model.key, each.column or "")
         yield PageTest(
             name=str(shown_text(name)),
             kind=each.type,

@@ -122,15 +122,24 @@ class PageCode:
     line: int
 
 
+class UnknownColumns(NamedTuple):
+    """A table whose columns nobody knows, and the command that makes them known."""
+
+    name: str
+    command: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableDetails:
     """All that is shown of one table besides its entry in the index.
 
-    `built` is the execution whose result `last` reused, where it did.
+    `built` is the execution whose result `last` reused, where it did. `unknown` are tables of
+    unknown columns that it is made from, or itself.
     """
 
     columns: tuple[PageColumn, ...]
     complete: bool
+    unknown: tuple[UnknownColumns, ...] = ()
     rows_by: tuple[ColumnLink, ...] = ()
     contract: PageContract | None = None
     tests: tuple[PageTest, ...] = ()

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from rocky.analysis.compilation import Compilation
+from rocky.analysis.disclosure import Disclosure
 from rocky.analysis.lineage import ColumnRef, Lineage
-from rocky.language.datatypes.types import StructField
+from rocky.language.datatypes.types import UNKNOWN, StructField
 from rocky.language.ir import OutputColumn
 from rocky.operations.digest import place_of
 from rocky.operations.findings import findings_of
@@ -21,15 +22,18 @@ from rocky.operations.page.records import (
     PageTable,
     PromisedColumn,
     TableDetails,
+    UnknownColumns,
 )
 from rocky.operations.page.runs import PastRuns
 from rocky.operations.source_kinds import source_kind
+from rocky.operations.unknown_origins import typing_command, unknown_origins
 from rocky.project import ModelFile, SourceTable
 from rocky.project.collisions import target_of_seed
+from rocky.project.configuration.classifications import joined_tags
 from rocky.project.configuration.labels import shown_meta, shown_tags, shown_text
 from rocky.project.contracts import Contract
 from rocky.project.descriptions import Described, describe_declared, describe_model
-from rocky.project.pipeline_tables import copies_of
+from rocky.project.pipeline_tables import PipelineTable, copies_of
 from rocky.project.secrets import url_without_password
 from rocky.project.seeds import SeedTable
 
@@ -67,6 +71,8 @@ class _Collector:
 
     def __init__(self, compilation: Compilation, past: PastRuns) -> None:
         self._compilation, self._past = compilation, past
+        # A page is for everybody who can open it.
+        self._disclosure = Disclosure(compilation)
         project = compilation.project
         # A model hides a source or a seed of its name, as it does for who reads it.
         hidden = project.models
@@ -118,7 +124,7 @@ class _Collector:
             owner=shown_text(table.owner),
             tags=shown_tags(table.tags) or None,
             column_descriptions=said.columns or None,
-            classified=shown_tags(table.classification) or None,
+            classified=joined_tags(table.classification) or None,
             errors=found["error"] or None,
             warnings=found["warning"] or None,
             outcome=last.outcome if last is not None else None,
@@ -133,13 +139,15 @@ class _Collector:
                 "target": table.target.full_name,
                 "strategy": table.strategy.type,
                 "pipeline": table.pipeline,
-                "tests": tuple(each.name for each in describe_tests(table, {})),
+                "tests": tuple(each.name for each in describe_tests(table, {}, self._disclosure)),
             }
         if isinstance(table, SeedTable):
             target = target_of_seed(table, self._compilation.project.config)
             return {"kind": "seed", "path": table.path, "target": target.full_name}
-        kind = source_kind(table)
-        return {"kind": "source" if kind == "table" else kind, "path": table.file}
+        facts = {"kind": source_kind(table), "path": table.file}
+        if isinstance(table, PipelineTable):
+            return {**facts, "pipeline": table.pipeline, "target": table.name}
+        return facts
 
     def _reads(self, table: _Declared) -> tuple[int, ...]:
         upstream = self._compilation.upstream.get(table.name, ())
@@ -153,6 +161,7 @@ class _Collector:
         found = TableDetails(
             columns=tuple(self._page_columns(table)),
             complete=not isinstance(table, ModelFile) or (ir is not None and ir.known),
+            unknown=tuple(self._unknown(table)),
             meta=shown_meta(_meta(table)) or None,
             findings=tuple(self._found.get(self._places[table.key], ())),
             last=past.last.get(table.key),
@@ -169,11 +178,23 @@ class _Collector:
                 self._links((each.source, each.role) for each in self._lineage.rows_of(table.name))
             ),
             contract=_contract(contract, self._columns(table)) if contract is not None else None,
-            tests=describe_tests(table, went),
+            tests=describe_tests(table, went, self._disclosure),
             code=self._code(table),
             settings=_model_settings(table) or None,
             determinism=ir.determinism if ir is not None else (),
         )
+
+    def _unknown(self, table: _Declared) -> Iterator[UnknownColumns]:
+        """The tables of unknown columns that columns come from, each once."""
+        own = typing_command(self._compilation.project, table.name)
+        if own is not None and not isinstance(table, ModelFile):
+            yield UnknownColumns(table.name, own)
+            return
+        ir = self._compilation.models.get(table.key)
+        if ir is not None and (not ir.known or any(e.type == UNKNOWN for e in ir.columns)):
+            found = unknown_origins(self._compilation, [table.name])
+            named = {each.source: each.command for each in found if each.command is not None}
+            yield from (UnknownColumns(name, command) for name, command in named.items())
 
     def _code(self, model: ModelFile) -> PageCode | None:
         """The text as it is written: what is put in place of a variable may be a secret."""
@@ -188,7 +209,7 @@ class _Collector:
     def _page_columns(self, table: _Declared) -> Iterator[PageColumn]:
         described = self._described(table).columns
         classified = {
-            name.lower(): value for name, value in shown_tags(table.classification).items()
+            name.lower(): value for name, value in joined_tags(table.classification).items()
         }
         contract = self._compilation.project.contracts.get(table.key)
         promises = _promises(contract) if isinstance(table, ModelFile) and contract else {}

@@ -38,6 +38,7 @@ from rocky.project.configuration.blocks import Adapter
 from rocky.project.secrets import hide, is_secret_name
 from rocky.project.sources import SourceTable
 from rocky.project.toml.variables import Substituted, written
+from rocky.run.materialize.mask_sql import mask_sql_of
 from rocky.run.materialize.seeds import seed_hash, seed_target
 from rocky.run.prepare.caller import Caller
 from rocky.run.prepare.environment import result_settings
@@ -58,6 +59,8 @@ _CHOOSING: Final = ("SPARK_REMOTE", "SPARK_HOME")
 """Variables that choose another Spark than the settings do."""
 _FREE: Final = frozenset({"conf", "options"})
 """Settings below which names are not Rocky's: those that speak of secrets mean them."""
+_HASH_KEY: Final = ("governance", "hash_key")
+"""Told by the fingerprint that the recipes of masked tables have."""
 _BESIDE: Final = frozenset({"state"})
 """Blocks that decide nothing that a run builds: where records are kept is told by the ledger."""
 
@@ -110,7 +113,7 @@ def _config_values(project: Project, adapter: Adapter) -> Iterator[tuple[str, st
     for path, value in _leaves(project.config, ()):
         other = path[0] == "adapter" and path[1] not in chosen
         secret = not _FREE.isdisjoint(path[:-1]) and is_secret_name(path[-1])
-        if other or secret or path[0] in _BESIDE:
+        if other or secret or path[0] in _BESIDE or path == _HASH_KEY:
             continue
         yield ".".join(path), _address(value) if path[-1] == "remote" else _without_password(value)
 
@@ -340,7 +343,8 @@ def step_facts(plan: RunPlan, step: Step, fingerprints: Mapping[str, Any]) -> di
     if step.kind == "seed":
         seed = project.seeds[step.key]
         target = seed_target(seed, project.config).full_name
-        return {**facts, "target": target, "content_hash": seed_hash(seed)}
+        masks = mask_sql_of(plan.compilation, step.key)
+        return {**facts, "target": target, "content_hash": seed_hash(seed, masks)}
     model, known = project.models[step.key], fingerprints.get(step.key)
     return {
         **facts,

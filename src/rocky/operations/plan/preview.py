@@ -19,7 +19,7 @@ from rocky.ledger.readers.commits import open_lookup_reader
 from rocky.ledger.record import RunId
 from rocky.operations.plan.report import ModelsOutlook, StepOutlook
 from rocky.plan.adapters import choose_adapter
-from rocky.plan.intervals import find_windows
+from rocky.plan.intervals import IsThere, find_windows
 from rocky.plan.kept_plan import PlanDocument
 from rocky.plan.refusals import refuse_errors
 from rocky.plan.request import RunRequest, Window
@@ -85,7 +85,9 @@ def preview_run(
     fingerprints = fingerprints_of(plan.compilation, [step.key for step in plan.steps])
     now = datetime.now(UTC)
     with ExitStack() as opened:
-        memory, resumption, windows = _read_history(plan, request, state, opened, now)
+        memory, resumption, windows = _read_history(
+            plan, request, state, opened, now, warehouse.holds
+        )
         scene = PlanScope(plan, warehouse, pins, sources, memory.lookups, windows, now)
         # First: deciding pins what is reused over, and what is relied on is how it was before.
         relies_on = observe_preconditions(scene)
@@ -131,7 +133,12 @@ def _ask_session(
 
 
 def _read_history(
-    plan: RunPlan, request: RunRequest, state: Path, opened: ExitStack, now: datetime
+    plan: RunPlan,
+    request: RunRequest,
+    state: Path,
+    opened: ExitStack,
+    now: datetime,
+    is_there: IsThere,
 ) -> tuple[BuildHistory, Resumption, dict[str, Window]]:
     """What the ledger says of the plan's models; nothing where there is none.
 
@@ -139,11 +146,11 @@ def _read_history(
     """
     lookups, reader = open_lookup_reader(state), open_history_reader(state)
     if lookups is None or reader is None:
-        windows = find_windows(plan, request.window, None, now)
+        windows = find_windows(plan, request.window, None, now, is_there)
         return BuildHistory(), Resumption(), {} if request.builds_whole else windows
     memory = BuildHistory.of(plan, opened.enter_context(lookups))
     with reader:
-        windows = find_windows(plan, request.window, reader, now)
+        windows = find_windows(plan, request.window, reader, now, is_there)
         if request.builds_whole:
             return memory, Resumption(), {}
         return memory, Resumption() if request.rebuild else find_resumption(plan, reader), windows

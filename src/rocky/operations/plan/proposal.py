@@ -20,6 +20,7 @@ from rocky.operations.plan.draft import DraftRun, draft_models, refuse_lost_stat
 from rocky.operations.plan.pipeline_drafts import PipelineDrafts
 from rocky.operations.plan.report import (
     LeftOutModel,
+    MaskAction,
     PlannedRun,
     SchemaChange,
     column_change,
@@ -77,7 +78,7 @@ def propose_plan(
     payload = {
         "rocky_version": __version__,
         "request": request_document(
-            PlanRequest(request, workspace.branch_name, workspace.variables)
+            PlanRequest(request, workspace.branch_name, workspace.variables, workspace.mask_env)
         ),
         "config_hash": project.config_hash.hex(),
         "runs": [each.document for each in drafts],
@@ -149,6 +150,7 @@ def _plan_run(
         verdict=draft.verdict,
         notes=draft.notes,
         left_out=_left_out(draft.plan),
+        mask_actions=_mask_actions(draft.plan),
         budget=check_estimates(config.budget, units, estimates),
         diagnostics=describe_findings(missing, compilation.project.texts),
         findings=missing,
@@ -168,6 +170,18 @@ def _left_out(plan: RunPlan | None) -> tuple[LeftOutModel, ...]:
             reason = f"waits for {listed}"
         found.append(LeftOutModel(each.step.name, reason))
     return tuple(found)
+
+
+def _mask_actions(plan: RunPlan | None) -> tuple[MaskAction, ...]:
+    """The columns that would be written masked, in the order of the steps."""
+    if plan is None:
+        return ()
+    level = plan.project.config.governance.enforce
+    return tuple(
+        MaskAction(step.name, each.column, each.tags, each.strategy, level)
+        for step in plan.steps
+        for each in plan.compilation.masks.of(step.key).values()
+    )
 
 
 def _missing_sources(

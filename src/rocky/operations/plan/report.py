@@ -143,6 +143,20 @@ Outlook = ModelsOutlook | CopiesOutlook | TablesOutlook
 
 
 @dataclass(frozen=True, slots=True)
+class MaskAction:
+    """A column that would be written masked, by what and for which tags; `level` is where it holds.
+
+    `resolved_strategy` is that of the environment the plan was made for.
+    """
+
+    model: str
+    column: str
+    tags: tuple[str, ...]
+    resolved_strategy: str
+    level: str
+
+
+@dataclass(frozen=True, slots=True)
 class LeftOutModel:
     """A model that has an error or stands on one, of a plan that goes on without it."""
 
@@ -170,6 +184,7 @@ class PlannedRun:
     budget: PlanBudget = hidden()
     diagnostics: Sequence[Finding] = ()
     left_out: tuple[LeftOutModel, ...] = ()
+    mask_actions: tuple[MaskAction, ...] = ()
     findings: tuple[Diagnostic, ...] = hidden()
 
 

@@ -6,17 +6,18 @@ be opened, every question after that has the same answer: the reason why.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Final, Self
 
+from rocky.analysis.disclosure import NO_SECRETS, Disclosure, Secrets
 from rocky.errors import RockyError
 from rocky.language.datatypes.types import StructField
 from rocky.language.names import quote_name
 from rocky.pipelines.report import CheckedTable
 from rocky.project.sources import SourceTable
-from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
+from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure, may_quote, unsaid
 from rocky.run.engine.protocol import Engine
 from rocky.spark.source_files import hide_location
 from rocky.store.delta.snapshot import Snapshot
@@ -89,9 +90,16 @@ def _moment(text: object) -> datetime | None:
 
 
 class TableQueries:
-    """Asks one engine about checked tables. Leaving it unbinds its views."""
+    """Asks one engine about checked tables. Leaving it unbinds its views.
 
-    def __init__(self, open_engine: Callable[[], Engine] | None) -> None:
+    Answers are kept in the ledger: what `disclosure` hides is not told in them.
+    """
+
+    def __init__(
+        self, open_engine: Callable[[], Engine] | None, disclosure: Disclosure | None = None
+    ) -> None:
+        self._disclosure = disclosure
+        self._secrets: Secrets = NO_SECRETS
         self._open = open_engine
         self._engine: Engine | None = None
         self._refused: BaseException | None = None
@@ -134,6 +142,7 @@ class TableQueries:
         if found is None:
             # First: what goes wrong while it is bound may name a place that is a secret.
             self._sources.append(source)
+            self._note(source.name, source.columns)
             found = self._next_view()
             self.engine().views.bind_source(found, source.as_read())
             self._views["foreign", source.key] = found
@@ -143,6 +152,7 @@ class TableQueries:
         """A view over any table of the warehouse, by its key."""
         found = self._views.get(("target", key))
         if found is None:
+            self._note(table.name, snapshot.schema)
             found = self._next_view()
             self.engine().views.bind_table(found, table, snapshot)
             self._views["target", key] = found
@@ -156,6 +166,7 @@ class TableQueries:
         if found is None:
             # First: what goes wrong while it is bound may name a place that is a secret.
             self._sources.append(table.source.source)
+            self._note(table.source.source.name, table.source.source.columns)
             found = self._next_view()
             self.engine().views.bind_source(found, table.source.source, table.source.pin)
             self._views["source", table.key] = found
@@ -184,9 +195,26 @@ class TableQueries:
             else classify_step_failure(error, explain)
         )
         message = failure.message
+        if self._secrets and may_quote(failure):
+            message = unsaid(failure, self._secrets)
         for source in self._sources:
             message = hide_location(source, message)
         return message
+
+    def secrets_of(self, table: CheckedTable, column: str) -> Secrets:
+        """What is hidden in a column of a table; of one that it has not, in any of its columns."""
+        if self._disclosure is None:
+            return NO_SECRETS
+        if find_column(table, column) is not None:
+            return self._disclosure.in_stored(table.name, [column])[0]
+        names = [each.name for each in table.columns]
+        return tuple(one for each in self._disclosure.in_stored(table.name, names) for one in each)
+
+    def _note(self, name: str, columns: Iterable[StructField]) -> None:
+        """Remember what is hidden in a table that a failure may tell of."""
+        if self._disclosure is not None:
+            for each in self._disclosure.in_stored(name, [column.name for column in columns]):
+                self._secrets += each
 
     def _opened(self) -> Engine:
         if self._open is None:

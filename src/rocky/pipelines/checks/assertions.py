@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from rocky.analysis.disclosure import NO_SECRETS, Secrets
 from rocky.errors import RockyError
 from rocky.language.names import split_name
 from rocky.ledger.pipeline_records import CheckOutcome
@@ -20,9 +21,10 @@ from rocky.project.configuration.model import AssertionRecord
 from rocky.project.models import Target
 from rocky.project.sources import SourceTable
 from rocky.run.checks.assertion_sql import AssertionSubject
-from rocky.run.checks.assertions import check_assertions, name_of
+from rocky.run.checks.assertions import COUNTS, check_assertions, name_of, quotes_value
 from rocky.run.checks.outcomes import AssertionOutcome
-from rocky.run.engine.failures import STEP_ERRORS
+from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
+from rocky.run.engine.protocol import StepFailure
 from rocky.store.warehouse import Warehouse
 
 _FULL_NAME_PARTS: Final = 3
@@ -150,7 +152,19 @@ def _by_spark(
         why = asker.explain(failure)
         yield from (_unanswered(table.name, each, why) for each in wanted)
         return
-    for outcome in check_assertions(table.name, wanted, ask, engine):
+
+    def classify(_index: int, error: BaseException) -> StepFailure:
+        failure = classify_step_failure(error)
+        return replace(failure, message=asker.explain(error))
+
+    def hidden(assertion: AssertionRecord, column: str) -> Secrets:
+        if not column:
+            quotes = quotes_value(assertion)
+            return asker.secrets_of(table, assertion.column or "") if quotes else NO_SECRETS
+        counts = column == COUNTS and find_column(table, column) is None
+        return NO_SECRETS if counts else asker.secrets_of(table, column)
+
+    for outcome in check_assertions(table.name, wanted, ask, engine, classify, hidden):
         if outcome.sample:
             keep(table.name, outcome.name, Sample(outcome.sample_columns, outcome.sample))
         yield _check_outcome(outcome)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
+from rocky.analysis.disclosure import shown
 from rocky.errors import RockyError
 from rocky.language.datatypes.types import StructField
 from rocky.language.names import quote_name, quote_text
@@ -301,7 +302,14 @@ def _judged(
     except STEP_ERRORS as failure:
         # The answer stands; only its illustration is missing.
         return replace(outcome, error=f"no sample: {asker.explain(failure)}")
-    keep(outcome.table, outcome.name, Sample(columns, rows))
+    # What was said of one of the tables holds for the keys of all.
+    asked = check.keys or ("",)
+    secrets = tuple(one for each in group for key in asked for one in asker.secrets_of(each, key))
+    said = tuple(
+        tuple(shown(cell, secrets) if name.startswith("key") else cell for name, cell in each)
+        for each in (zip(columns, row, strict=True) for row in rows)
+    )
+    keep(outcome.table, outcome.name, Sample(columns, said))
     return outcome
 
 

@@ -13,6 +13,7 @@ from functools import partial
 from math import isnan
 from typing import Final
 
+from rocky.analysis.disclosure import Disclosure
 from rocky.errors import LedgerUnreadable, StoreUnreadable
 from rocky.language.names import quote_name
 from rocky.ledger.pipeline_records import AnomalyRecord, CheckOutcome, RowCount
@@ -107,7 +108,7 @@ class CheckContext:
     `known` are the full names of all tables of the pipeline, checked now or not. In `warehouse` the
     tables of others are found that a relationship is with. Each of `unreadable` is a failed check.
     `schemas` are those that the tables of the pipeline are copied from. `sources` are declared, and
-    a relationship may be with one.
+    a relationship may be with one. `disclosure` says which values may be told; without one all may.
     """
 
     now: datetime
@@ -116,6 +117,7 @@ class CheckContext:
     unreadable: tuple[UnreadableTable, ...] = ()
     schemas: Collection[str] = ()
     sources: Mapping[str, SourceTable] = field(default_factory=dict)
+    disclosure: Disclosure | None = None
 
 
 def _looked_at(table: CheckedTable, asker: TableQueries) -> CheckedTable | UnreadableTable:
@@ -141,7 +143,7 @@ def run_pipeline_checks(
     """What came of every check. Nothing is asked when checks are not enabled."""
     if not checks.enabled:
         return ChecksResult()
-    with TableQueries(open_engine) as asker:
+    with TableQueries(open_engine, surrounding.disclosure) as asker:
         found = [_looked_at(each, asker) for each in tables]
         tables = [each for each in found if isinstance(each, CheckedTable)]
         unreadable = [each for each in found if isinstance(each, UnreadableTable)]
@@ -276,7 +278,13 @@ class PipelineChecks:
         tables = [each for each in found if isinstance(each, CheckedTable)]
         unreadable = tuple(each for each in found if isinstance(each, UnreadableTable))
         context = CheckContext(
-            so_far.now, self.known, self.warehouse, unreadable, self.schemas, self.sources
+            so_far.now,
+            self.known,
+            self.warehouse,
+            unreadable,
+            self.schemas,
+            self.sources,
+            so_far.disclosure,
         )
         self.result = run_pipeline_checks(self.checks, tables, so_far.engine, context)
         return Conclusion(

@@ -7,10 +7,11 @@ means everything below it; the first pipeline that matches a file owns it.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from rocky.diagnostics.suggestion import suggestion
+from rocky.project.configuration import governed_catalog
 from rocky.project.configuration.blocks import (
     Adapter,
     Branch,
@@ -28,7 +29,16 @@ from rocky.project.configuration.blocks import (
     State,
     adapter_key,
 )
+from rocky.project.configuration.classifications import (
+    NO_CLASSIFICATIONS,
+    ClassificationSettings,
+    check_classifications,
+)
+from rocky.project.configuration.clear_values import find_clear_problems
+from rocky.project.configuration.governance import NO_GOVERNANCE, Governance
+from rocky.project.configuration.grants import Grant, Role
 from rocky.project.configuration.hooks import NO_HOOKS, Hooks
+from rocky.project.configuration.masks import NO_MASKS, MaskSettings
 from rocky.project.configuration.model import (
     NO_LEVELS,
     Budget,
@@ -42,6 +52,7 @@ from rocky.project.configuration.pipeline_rules import (
     check_load,
     check_snapshot,
     find_check_problems,
+    find_dependency_circles,
 )
 from rocky.project.configuration.pipelines import (
     NO_SCHEDULE,
@@ -70,17 +81,6 @@ from rocky.project.toml.variables import Keys, written
         "each table has a time column and limits of its own",
         "write `freshness` in a source, a model's settings or a folder's `_defaults.toml`",
     ),
-    mask=Refusal(
-        "every column would be written in clear text",
-        "mask it in the model's query, for example `sha2(email, 256) AS email`",
-        later=True,
-    ),
-    classifications=Refusal(
-        "no column is masked, so none needs an exception",
-        "remove it; `rocky ci-diff` reports changes of `classification`",
-        later=True,
-    ),
-    role=Refusal("Rocky grants no permissions", "grant it in the catalogue", later=True),
     schedule=NO_SCHEDULE,
 )
 class Config(NamedTuple):
@@ -106,7 +106,12 @@ class Config(NamedTuple):
     publish: Publish = Publish()
     hook: Hooks = NO_HOOKS
     test: NamedTests = NO_TESTS
+    classifications: ClassificationSettings = NO_CLASSIFICATIONS
+    mask: MaskSettings = NO_MASKS
+    governance: Governance = NO_GOVERNANCE
     group: Mapping[str, FolderDefaults] = {}
+    role: Mapping[str, Role] = {}
+    grant: tuple[Grant, ...] = ()
 
 
 DEFAULT_CONFIG: Final = Config()
@@ -122,10 +127,14 @@ def read_config(data: dict[str, Any], problems: Problems) -> Config:
     table = _with_named_tests(table, found)
     config = read_record(Config, table, (), found) or DEFAULT_CONFIG
     _check_pipelines(config, found)
-    found.extend(_find_circles(config.pipeline))
+    found.extend(find_dependency_circles(config.pipeline))
     _check_checks(config, table.get("pipeline"), found)
     _check_state(config.state, table.get("state"), found)
     _check_branch(config.branch, found)
+    check_classifications(config.classifications, found)
+    found.extend(find_clear_problems(config.classifications.tags, config.role))
+    of, told = governed_catalog.find_governance_problems, config.governance
+    found += of(config.role, config.grant, told.catalog, told.tags)
     problems.extend(_restore(problem, shorthands) for problem in found)
     return config
 
@@ -210,39 +219,14 @@ def _check_pipelines(config: Config, problems: Problems) -> None:
             )
         if isinstance(pipeline, TransformationPipeline):
             _check_patterns(pipeline, at, problems)
+            told = pipeline.target.governance
+            problems += governed_catalog.find_target_problems(told, config.governance.catalog, at)
         if isinstance(pipeline, ReplicationPipeline):
             check_replication(pipeline, at, problems)
         if isinstance(pipeline, LoadPipeline):
             check_load(pipeline, at, problems)
         if isinstance(pipeline, SnapshotPipeline):
             check_snapshot(pipeline, at, problems)
-
-
-def _find_circles(pipelines: Mapping[str, PipelineSetting]) -> Iterator[Problem]:
-    """A problem for each `depends_on` that closes a circle, told once."""
-    placed: set[str] = set()
-    for first in pipelines:
-        path = {first: iter(enumerate(pipelines[first].depends_on))} if first not in placed else {}
-        while path:
-            name = next(reversed(path))
-            index, other = next(path[name], (0, None))
-            if other is None:
-                placed.add(name)
-                del path[name]
-            elif other in path:
-                yield _circle(tuple(path), name, index, other)
-            elif other in pipelines and other not in placed:
-                path[other] = iter(enumerate(pipelines[other].depends_on))
-
-
-def _circle(path: tuple[str, ...], name: str, index: int, other: str) -> Problem:
-    if other == name:
-        message = f"pipeline `{name}` depends on itself"
-    else:
-        circle = (*path[path.index(other) :], other)
-        message = "pipelines form a cycle: " + " -> ".join(f"`{each}`" for each in circle)
-    keys = ("pipeline", name, "depends_on", index)
-    return Problem(keys, message, "remove one of these names from `depends_on`")
 
 
 def _check_checks(config: Config, table: Any, problems: Problems) -> None:

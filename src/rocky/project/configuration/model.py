@@ -12,6 +12,12 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 from rocky.diagnostics import BY_CODE, REGISTRY, Code
 from rocky.diagnostics.codes import FORMER
 from rocky.diagnostics.suggestion import suggestion
+from rocky.project.configuration.classifications import (
+    NO_COLUMN_TAGS,
+    ColumnTags,
+    Declassification,
+    merge_tags,
+)
 from rocky.project.configuration.dialects import Allowed
 from rocky.project.configuration.freshness import Freshness
 from rocky.project.configuration.kept_rows import KeptFor
@@ -320,7 +326,8 @@ class ModelSettings(NamedTuple):
     tests: tuple[Assertion, ...] = ()
     test: tuple[UnitTest, ...] = ()
     format_options: FormatOptions | None = None
-    classification: Mapping[str, str] = {}
+    classification: ColumnTags = NO_COLUMN_TAGS
+    declassify: tuple[Declassification, ...] = ()
     tags: Tags = NO_TAGS
     meta: Meta = NO_META
     budget: Budget | None = None
@@ -348,13 +355,17 @@ class FolderDefaults(NamedTuple):
     meta: Meta = NO_META
     lints: LintLevels = NO_LEVELS
     freshness: Freshness | None = None
+    classification: ColumnTags = NO_COLUMN_TAGS
 
 
 NO_DEFAULTS: Final = FolderDefaults()
 
 
 def merge_defaults(outer: FolderDefaults, inner: FolderDefaults) -> FolderDefaults:
-    """The defaults of a folder inside another: the inner one wins, key by key."""
+    """The defaults of a folder inside another: the inner one wins, key by key.
+
+    Of classifications none is lost: the tags of both hold.
+    """
     return FolderDefaults(
         FolderTarget(
             inner.target.catalog or outer.target.catalog, inner.target.schema or outer.target.schema
@@ -366,4 +377,5 @@ def merge_defaults(outer: FolderDefaults, inner: FolderDefaults) -> FolderDefaul
         {**outer.meta, **inner.meta},
         {**outer.lints, **inner.lints},
         inner.freshness or outer.freshness,
+        merge_tags(outer.classification, inner.classification),
     )

@@ -1,4 +1,4 @@
-"""Rules of load and snapshot pipelines and of checks: settings that would do nothing are refused.
+"""Rules of pipelines and of their checks: settings that would do nothing are refused.
 
 Which kinds of check a pipeline can have follows from what it has: a source to compare a copy with,
 a timestamp column, the right to write tables of its own.
@@ -7,12 +7,14 @@ a timestamp column, the right to write tables of its own.
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from rocky.project.configuration.circles import find_circles
 from rocky.project.configuration.model import ABOUT_ROWS
 from rocky.project.configuration.pipelines import (
     SOURCE_PLACE,
     Checks,
     LoadOptions,
     LoadPipeline,
+    PipelineSetting,
     SnapshotPipeline,
     Toggle,
 )
@@ -187,3 +189,13 @@ def _quarantine(checks: Checks, kind: str, at: Keys) -> Iterator[Problem]:
 
 def _is_on(setting: bool | Toggle) -> bool:  # noqa: FBT001 - a setting's value
     return setting if isinstance(setting, bool) else setting.enabled
+
+
+def find_dependency_circles(pipelines: Mapping[str, PipelineSetting]) -> Iterator[Problem]:
+    """A problem for each `depends_on` that closes a circle, told once."""
+    for circle in find_circles({name: each.depends_on for name, each in pipelines.items()}):
+        message = f"pipelines form a cycle: {circle.text}"
+        if circle.names[0] == circle.owner:
+            message = f"pipeline `{circle.owner}` depends on itself"
+        keys = ("pipeline", circle.owner, "depends_on", circle.entry)
+        yield Problem(keys, message, "remove one of these names from `depends_on`")

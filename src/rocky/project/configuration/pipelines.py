@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal, NamedTuple, get_args
 
+from rocky.project.configuration.governed_catalog import TargetGovernance
 from rocky.project.configuration.labels import NO_META, Meta
 from rocky.project.configuration.model import Assertion, CheckSeverity
 from rocky.project.configuration.paths import CatalogName, FolderName
@@ -135,13 +136,13 @@ _NO_GOVERNANCE: Final = Refusal(
 )
 
 
-@refuses(governance=_NO_GOVERNANCE)
 class PipelineTarget(NamedTuple):
     """Where a pipeline writes; catalog and schema are defaults for its models."""
 
     adapter: str = "default"
     catalog: CatalogName | None = None
     schema: FolderName | None = None
+    governance: TargetGovernance = TargetGovernance()
 
 
 @refuses(

@@ -42,10 +42,11 @@ _SETTINGS: Final = (
     "log.showSignature=false",
     "color.ui=false",
     "core.warnAmbiguousRefs=true",
+    "blame.ignoreRevsFile=",
 )
 _NO_NAMES: Final[Mapping[str, str]] = {}
 
-_CONVERTING: Final = frozenset({"add", "checkout-index", "diff", "log", "status"})
+_CONVERTING: Final = frozenset({"add", "blame", "checkout-index", "diff", "log", "status"})
 """The commands that look at files of the working tree, or write them, and would convert them."""
 _COMPARING: Final = frozenset({"diff", "log"})
 _FILTER: Final = re.compile(r"filter\.(.*)\.(clean|smudge|process|required)", re.DOTALL)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from rocky.language.datatypes.types import DataType
+from rocky.language.datatypes.types import DOUBLE, STRING_KINDS, DataType
 from rocky.language.names import quote_name, quote_text
 from rocky.project.configuration.model import AssertionRecord
 from rocky.run.engine.sql import literal, literals
@@ -112,14 +112,24 @@ def _not_true(assertion: AssertionRecord, asked: AssertionSubject) -> str:  # no
 
 def _out_of_range(assertion: AssertionRecord, asked: AssertionSubject) -> str:
     column, kind = _name(assertion), asked.type_of(assertion.column)
-    ends = []
-    if assertion.min is not None:
-        ends.append(f"{column} < {literal(assertion.min, kind)}")
-    if assertion.max is not None:
-        ends.append(f"{column} > {literal(assertion.max, kind)}")
-    if not ends:
+    bounds = [each for each in (assertion.min, assertion.max) if each is not None]
+    if not bounds:
         raise Unanswerable("an assertion of type `in_range` needs `min` or `max`")
+    ends = []
+    value = column
+    if kind is not None and kind.kind in STRING_KINDS and any(map(_is_number, bounds)):
+        # As texts '100' lies below '5'. What is no number lies between no two of them.
+        value, kind = f"try_cast({column} AS DOUBLE)", DOUBLE
+        ends.append(f"{column} IS NOT NULL AND {value} IS NULL")
+    if assertion.min is not None:
+        ends.append(f"{value} < {literal(assertion.min, kind)}")
+    if assertion.max is not None:
+        ends.append(f"{value} > {literal(assertion.max, kind)}")
     return f"coalesce({' OR '.join(ends)}, FALSE)"
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _not_matching(assertion: AssertionRecord, asked: AssertionSubject) -> str:  # noqa: ARG001 - a row rule
@@ -247,6 +257,11 @@ def _aggregate(assertion: AssertionRecord, asked: AssertionSubject) -> Assertion
     found = f"{assertion.op}({_name(assertion)}){only}"
     # A sum or an average has a type of its own; a minimum has the column's.
     kind = asked.type_of(assertion.column) if assertion.op in ("min", "max") else None
+    if kind is not None and kind.kind in STRING_KINDS and _is_number(assertion.value):
+        raise Unanswerable(
+            f"`{assertion.column}` is a text, and so is its {assertion.op}imum: as texts '100' lies"
+            f" below '5'; write `value` as a text, or compare numbers with `in_range`"
+        )
     value = literal(_as_number(assertion.value) if kind is None else assertion.value, kind)
     compare = _COMPARISONS.get(assertion.cmp or "=", assertion.cmp)
     return _holds(f"{found} {compare} {value}", found, asked)

@@ -17,6 +17,7 @@ from rocky.project.configuration.freshness import FreshnessRecord
 from rocky.project.sources import SourceTable
 from rocky.run.checks.outcomes import AssertionOutcome
 from rocky.run.checks.relations import BoundRelations, name_of
+from rocky.run.engine.diagnosis import Diagnostician
 from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
 from rocky.run.engine.protocol import Engine
 from rocky.spark.source_files import hide_location
@@ -143,6 +144,7 @@ def check_declared(
     relations: BoundRelations,
     engine: Engine,
     now: datetime,
+    diagnostician: Diagnostician,
 ) -> AssertionOutcome:
     """The declared freshness of a model or a source; what cannot be read is not fresh."""
     project = relations.project
@@ -152,7 +154,8 @@ def check_declared(
         rows = engine.rows(engine.frame(sql), 1)
         newest = read_newest(rows[0] if rows else None)
     except STEP_ERRORS as failure:
-        said = classify_step_failure(failure, engine.explain).message
+        found = classify_step_failure(failure, engine.explain)
+        said = diagnostician.reading(found, (read,)).message
         source = project.sources[read.key] if read.kind == "source" else None
         return replace(outcome, error=_without_place(source, said))
     return judge_newest(outcome, declared, newest, now)

@@ -234,11 +234,15 @@ class CheckSelection:
 
 @dataclass(frozen=True, slots=True)
 class CheckSubjects:
-    """What is tested, and when: the age of rows is counted from `now` back."""
+    """What is tested, and when: the age of rows is counted from `now` back.
+
+    `person` is who sees the rows that fail; without one they are as anybody may see them.
+    """
 
     models: Sequence[ModelFile]
     now: datetime
     sources: Sequence[SourceTable] = ()
+    person: str | None = None
 
 
 def models_with_tests(plan: RunPlan, wanted: CheckSelection) -> list[ModelFile]:

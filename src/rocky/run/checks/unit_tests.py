@@ -13,6 +13,7 @@ from uuid import uuid4
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from rocky.analysis.compilation import Compilation
+from rocky.analysis.disclosure import Disclosure
 from rocky.analysis.names import Names
 from rocky.language.datatypes.types import UNKNOWN, StructField
 from rocky.language.names import quote_name, split_name
@@ -40,6 +41,7 @@ from rocky.run.checks.outcomes import (
     text_rows,
 )
 from rocky.run.checks.relations import EVER, BoundRelations, columns_of, name_of
+from rocky.run.engine.classified import ClassifiedColumns
 from rocky.run.engine.diagnosis import Diagnostician
 from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
 from rocky.run.engine.origins import QueryOrigin
@@ -253,17 +255,23 @@ def run_checks(
         units = [outcome for model in tested.models for outcome in tests.run(model)]
     assertions: list[AssertionOutcome] = []
     if wanted.data:
+        diagnostician = Diagnostician(compilation)
+        classified = ClassifiedColumns(compilation, Disclosure(compilation, tested.person))
         with BoundRelations(compilation, warehouse, engine, prefix) as relations:
             for source in tested.sources:
                 if source.freshness is not None:
                     read = Read("source", source.key)
                     assertions.append(
-                        check_declared(read, source.freshness, relations, engine, tested.now)
+                        check_declared(
+                            read, source.freshness, relations, engine, tested.now, diagnostician
+                        )
                     )
             for model in tested.models:
-                assertions += check_model(model, relations, engine, Diagnostician(compilation))
+                assertions += check_model(model, relations, engine, diagnostician, classified)
                 fresh = model.settings.freshness
                 if fresh is not None:
                     read = Read("model", model.key)
-                    assertions.append(check_declared(read, fresh, relations, engine, tested.now))
+                    assertions.append(
+                        check_declared(read, fresh, relations, engine, tested.now, diagnostician)
+                    )
     return ChecksReport(tuple(units), tuple(assertions))

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rocky.analysis.compilation import Compilation
+from rocky.analysis.disclosure import NO_SECRETS, Disclosure, Secrets, origin_of
 from rocky.plan.steps import Read
 
 _NAME: Final = re.compile(
@@ -28,37 +29,51 @@ _WORDS: Final = frozenset(
 
 
 class ClassifiedColumns:
-    """The classified columns of a compiled project, and what is made of them."""
+    """The classified columns of a compiled project, and what is made of them.
 
-    def __init__(self, compilation: Compilation) -> None:
+    `disclosure` says what is hidden, and from whom. What is told of a failure is kept, so without
+    one it is what anybody may see.
+    """
+
+    def __init__(self, compilation: Compilation, disclosure: Disclosure | None = None) -> None:
         self._compilation = compilation
-        self._known: dict[tuple[str, str], str | None] = {}
+        self.disclosure = disclosure or Disclosure(compilation)
+
+    @property
+    def any(self) -> str | None:
+        """A classified column of the project; None if it has none."""
+        return origin_of(self.disclosure.everything)
 
     def hidden_in(self, reads: Sequence[Read], expression: str | None) -> str | None:
         """A classified column whose values an expression over tables may hold; None if none can.
 
         Without an expression, any column of the tables.
         """
+        return origin_of(self.secrets_in(reads, expression))
+
+    def secrets_in(self, reads: Sequence[Read], expression: str | None) -> Secrets:
+        """The same as tags."""
         columns = self._columns_of(reads)
-        secret = next((each for each in columns.values() if each is not None), None)
-        if secret is None or expression is None:
+        secret = next((each for each in columns.values() if each), NO_SECRETS)
+        if not secret or expression is None:
             return secret
         for name, sure in _names_in(expression):
-            found = columns.get(name, secret if sure else None)
-            if found is not None:
+            found = columns.get(name, secret if sure else NO_SECRETS)
+            if found:
                 return found
-        return None
+        return NO_SECRETS
 
-    def _columns_of(self, reads: Sequence[Read]) -> dict[str, str | None]:
-        """The columns of tables, with what they are made of that is secret.
+    def _columns_of(self, reads: Sequence[Read]) -> dict[str, Secrets]:
+        """The columns of tables, with what is hidden in them.
 
         Of two columns with one name, the one that is classified.
         """
-        found: dict[str, str | None] = {}
-        for read in reads:
+        found: dict[str, Secrets] = {}
+        for read in reads if self.disclosure else ():
             for name in self._names_of(read):
-                secret = self._origin(read.key, name.lower())
-                found[name.lower()] = found.get(name.lower()) or secret
+                secrets = self.disclosure.in_column(read.key, name)
+                found[name.lower()] = found.get(name.lower()) or secrets
+            found["*"] = found.get("*") or self.disclosure.in_tables((read.key,))
         return found
 
     def _names_of(self, read: Read) -> list[str]:
@@ -68,31 +83,6 @@ class ClassifiedColumns:
             return [each.name for each in ir.columns] if ir is not None else []
         table = (project.seeds if read.kind == "seed" else project.sources).get(read.key)
         return [each.name for each in table.columns] if table is not None else []
-
-    def _origin(self, table: str, column: str) -> str | None:
-        """The classified column that a column is or comes from."""
-        key = (table, column)
-        if key not in self._known:
-            # A cycle is no way to a classified column.
-            self._known[key] = None
-            self._known[key] = self._find_origin(table, column)
-        return self._known[key]
-
-    def _find_origin(self, table: str, column: str) -> str | None:
-        project = self._compilation.project
-        model = project.models.get(table)
-        declared = model or project.seeds.get(table) or project.sources.get(table)
-        if declared is None:
-            return None
-        if any(name.lower() == column for name in declared.classification):
-            return f"{declared.name}.{column}"
-        ir = self._compilation.models.get(table) if model is not None else None
-        found = ir.column(column) if ir is not None else None
-        for edge in found.edges if found is not None else ():
-            secret = self._origin(edge.table.lower(), edge.column.lower())
-            if secret is not None:
-                return secret
-        return None
 
 
 def _names_in(expression: str) -> Iterator[tuple[str, bool]]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from rocky.analysis.compilation import Compilation
+from rocky.analysis.disclosure import Disclosure, origin_of
 from rocky.diagnostics import Code, Diagnostic
 from rocky.diagnostics.diagnostic import Span, format_place
 from rocky.errors import ModelFailed, RockyError, RowsRefused
@@ -18,9 +19,11 @@ from rocky.plan.steps import Read, reads_of
 from rocky.project import ModelFile, SeedTable, setting_place
 from rocky.project.setting_sql import place_setting
 from rocky.run.engine.classified import ClassifiedColumns
+from rocky.run.engine.failures import may_quote, unsaid
 from rocky.run.engine.findings import diagnose_failure, diagnose_python, diagnose_source
 from rocky.run.engine.origins import QueryOrigin
-from rocky.run.engine.protocol import StepFailure
+from rocky.run.engine.protocol import EngineEnd, StepFailure
+from rocky.run.run_log import tells_of_failures
 from rocky.spark.interface import FailureKind
 
 _ONE_ROW: Final = (
@@ -34,10 +37,23 @@ _TELLING: Final = frozenset({Code.VALUE_REFUSED, Code.CODE_RAISED})
 class Diagnostician:
     """Finds the places of failures in one compiled project. Threads may share it."""
 
-    def __init__(self, compilation: Compilation) -> None:
+    def __init__(self, compilation: Compilation, disclosure: Disclosure | None = None) -> None:
+        """`disclosure` is that of the author's project, where this one is generated."""
         self._compilation = compilation
         self._project = compilation.project
-        self._classified = ClassifiedColumns(compilation)
+        self._classified = ClassifiedColumns(compilation, disclosure)
+
+    def without_output(self, end: EngineEnd) -> EngineEnd:
+        """How Spark ended, without the last lines of its log where they may quote values."""
+        quotes = tells_of_failures("\n".join(end.last_lines))
+        return replace(end, last_lines=()) if quotes and self._classified.any else end
+
+    def reading(self, failure: StepFailure, reads: Sequence[Read]) -> StepFailure:
+        """A failure of generated SQL over tables, without words that may quote their values."""
+        secrets = self._classified.secrets_in(reads, None)
+        if not secrets or not may_quote(failure):
+            return failure
+        return replace(failure, message=unsaid(failure, secrets), hides=origin_of(secrets))
 
     def in_model(
         self,
@@ -51,18 +67,25 @@ class Diagnostician:
         `origins` are the queries that Spark was given for it.
         """
         if not (self._project.root / model.path).is_file():
-            return failure
+            return self.reading(failure, reads_of(self._compilation, model))
         refused = self._refused_rows(model, error)
         if refused is not None:
             return self._placed(failure, refused, refused.message)
         found = self._found(model, error, failure, origins)
         if found is None:
-            return self._in_source(failure)
+            placed = self._in_source(failure)
+            if placed.finding is not None:
+                return placed
+            return self.reading(
+                failure, (Read("model", model.key), *reads_of(self._compilation, model))
+            )
         told = self._project.models[(found.model or model.name).lower()]
         # Of a macro's text only the call is seen here, which need not name what it reads.
         opaque = told.is_python or found.span is None or bool(found.labels)
         piece = None if opaque else told.text[slice(*found.span or (0, 0))]
-        return self._told(failure, found, reads_of(self._compilation, told), piece)
+        reads = reads_of(self._compilation, told)
+        # What code has made of values may stand in a query of its own, too.
+        return self._told(failure, found, reads, piece, telling=told.is_python)
 
     def in_seed(self, seed: SeedTable, failure: StepFailure) -> StepFailure:
         """A failure on a cell of a seed at its file; few are left that compiling cannot find."""
@@ -87,7 +110,7 @@ class Diagnostician:
             return failure
         found = diagnose_failure(failure.cause, model, (), self._project.root)
         if found is None:
-            return failure
+            return self.reading(failure, reads)
         query = failure.cause.query
         piece = query.fragment if query is not None else None
         place = place_setting(model, self._project.texts, keys, self._sql_of(model, keys))
@@ -135,9 +158,17 @@ class Diagnostician:
                 assert contract is not None
                 return contract.path, each.nullable_span
         column = self._output(model, name)
-        if column is None or column.span is None or model.is_python:
+        if column is None or model.is_python:
             return model.path, None
-        return model.path, model.place_in_file(column.span)
+        span = column.span or self._only_star(model)
+        return model.path, model.place_in_file(span) if span is not None else None
+
+    def _only_star(self, model: ModelFile) -> Span | None:
+        """The star of a query that has one; of several it is not known which gave a column."""
+        ir = self._compilation.models.get(model.key)
+        if ir is None or not ir.stars or model.sql.count("*") != 1:
+            return None
+        return ir.stars[0]
 
     def _output(self, model: ModelFile, name: str) -> OutputColumn | None:
         ir = self._compilation.models.get(model.key)
@@ -183,14 +214,21 @@ class Diagnostician:
         return diagnose_failure(failure.cause, model, queries, self._project.root)
 
     def _told(
-        self, failure: StepFailure, found: Diagnostic, reads: Sequence[Read], piece: str | None
+        self,
+        failure: StepFailure,
+        found: Diagnostic,
+        reads: Sequence[Read],
+        piece: str | None,
+        *,
+        telling: bool = False,
     ) -> StepFailure:
         """The failure with its finding: its place first, nothing that is classified in its words.
 
         `piece` is the expression whose values it may tell of, of any when that is not known.
         """
         message = failure.message
-        secret = self._classified.hidden_in(reads, piece) if found.code in _TELLING else None
+        telling = telling or found.code in _TELLING or may_quote(failure)
+        secret = self._classified.hidden_in(reads, piece) if telling else None
         if secret is not None:
             found, failure = _without_value(found, secret), replace(failure, hides=secret)
             message = found.message

@@ -6,8 +6,10 @@ for a model's.
 
 import errno
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
+from rocky.analysis.disclosure import Disclosure, Secrets, origin_of
 from rocky.errors import (
     ClaimLost,
     ConcurrentChange,
@@ -35,6 +37,10 @@ _KINDS: Final = (
     (ModelFailed, "model_failed"),
     (InternalError, "internal"),
 )
+_VALUE_KINDS: Final = frozenset({"data_error", "corrupt_file", "unknown"})
+"""The kinds of failures whose messages may quote values of rows."""
+_RAISED: Final = ("USER_RAISED_EXCEPTION", "PythonException")
+"""What is in the words of a failure that quotes whatever somebody's code has said."""
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -61,6 +67,32 @@ def classify_step_failure(
         cause=failure,
         trace=trace_of(error),
     )
+
+
+def may_quote(failure: StepFailure) -> bool:
+    """Whether the words of a failure may hold a value of a row."""
+    if failure.kind in _VALUE_KINDS:
+        return True
+    if failure.kind == "model_failed":
+        # A refusal of ours has no stack; what code has raised has one.
+        return bool(failure.trace)
+    # A text that somebody raises may look like any other failure.
+    trace = failure.cause.trace if failure.cause is not None else failure.trace
+    return any(each in trace for each in _RAISED)
+
+
+def unsaid(failure: StepFailure, secrets: Secrets) -> str:
+    """What is told of a failure whose own words may hold a value that is hidden."""
+    name = failure.condition or failure.kind
+    return f"{name}; its words are not shown: `{origin_of(secrets)}` is classified"
+
+
+def hide_words(failure: StepFailure, disclosure: Disclosure | None) -> StepFailure:
+    """A failure of something that may read any table, without words that may quote its values."""
+    if not disclosure or not may_quote(failure):
+        return failure
+    secrets = disclosure.everything
+    return replace(failure, message=unsaid(failure, secrets), hides=origin_of(secrets))
 
 
 def _kind_of_io(error: OSError) -> str:

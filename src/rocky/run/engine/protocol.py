@@ -128,6 +128,13 @@ class Catalogue(Protocol):
         """Make a query known as a view; why the catalogue of that name holds none, or None."""
 
 
+class HashKey(Protocol):
+    """What masked values are hashed with; it is in no text that Spark is given or keeps."""
+
+    def hold(self, key: str) -> None:
+        """Hash with this key from now on."""
+
+
 class Engine(Protocol):
     """Spark, as a run sees it. All methods may be called from several threads."""
 
@@ -142,6 +149,9 @@ class Engine(Protocol):
 
     @property
     def catalogue(self) -> Catalogue: ...
+
+    @property
+    def hashes(self) -> HashKey: ...
 
     def explain(self, error: BaseException) -> Failure:
         """What an error of this Spark means; a JVM that died may have said why."""

@@ -37,6 +37,7 @@ from rocky.spark.function_descriptions import describe_function
 from rocky.spark.functions import NO_FUNCTIONS, SessionFunctions
 from rocky.spark.interface import WRITER, Failure, Layout
 from rocky.spark.jobs import jobs_of, map_on_executors
+from rocky.spark.keyed_hashes import KeyedHashes
 from rocky.spark.output import last_lines
 from rocky.spark.reader import (
     SourceRead,
@@ -204,6 +205,7 @@ class SparkEngine:
         self._connection = connection
         self._session = connection.session
         self._functions = SessionFunctions(self._session, functions, root)
+        self.hashes = KeyedHashes(self._session)
         self.views: SparkViews = self._views(root, options or {})
         self.jobs: Jobs = jobs_of(connection)
         self.catalogue: Catalogue = SparkCatalogue(self._session)
@@ -248,6 +250,7 @@ class SparkEngine:
     def frame(self, sql: str) -> Frame:
         refuse_substitution(self._session, sql)
         self._functions.make_named(sql)
+        self.hashes.make_named(sql)
         return self._session.sql(sql)
 
     def python_frame(self, path: Path, text: str, inputs: Mapping[str, str]) -> Frame:

@@ -18,11 +18,12 @@ from rocky.project.configuration.strategies import (
     MaterializedView,
     View,
 )
-from rocky.run.comments import comments_for
+from rocky.run.comments import ProjectComments
 from rocky.run.engine.origins import QueryOrigin
 from rocky.run.engine.protocol import Classify, Engine
 from rocky.run.execute.catalogue_view import REGISTERED, compose_view
 from rocky.run.materialize.build import Build, Built, Materialize, choose_layout
+from rocky.run.materialize.mask_sql import mask_sql_of
 from rocky.run.materialize.seeds import load_seed, seed_target
 from rocky.run.prepare.inputs import Inputs, KnownInput, MadeFrom
 from rocky.run.prepare.pins import PinnedTable, Pins
@@ -182,6 +183,7 @@ class Builder:
         choice: Choice,
     ) -> None:
         self._plan = plan
+        self._comments = ProjectComments(plan.compilation)
         self._context = context
         self._inputs = inputs
         self._engine = engine
@@ -256,7 +258,14 @@ class Builder:
         info = {"runId": context.run_id, "model": seed.name, **context.ledger_statement()}
         full_refresh = context.full_refresh and step.selected
         built = load_seed(
-            seed, table, self._engine, info, context.authority, full_refresh=full_refresh
+            seed,
+            table,
+            self._engine,
+            info,
+            context.authority,
+            full_refresh=full_refresh,
+            masks=mask_sql_of(self._plan.compilation, step.key),
+            comments=self._comments.of_seed(step.key),
         )
         return StepResult(None, built.sql, built, pinned=self._pin_built(step, table, built))
 
@@ -300,8 +309,10 @@ class Builder:
             python_inputs=self._inputs.parameters_of(model, inputs) if model.is_python else None,
             ledger_statement=context.ledger_statement,
             authority=context.authority,
-            comments=comments_for(self._plan, step.key),
+            comments=self._comments.of_model(step.key),
             classify=classify,
+            contract=self._plan.project.contracts.get(step.key),
+            masks=mask_sql_of(self._plan.compilation, step.key),
         )
 
     def _bind_inline(self, step: Step, model: ModelFile, made_from: MadeFrom) -> StepResult:
@@ -316,7 +327,8 @@ class Builder:
         if not told or not isinstance(model.strategy, View):
             return None
         query, target = compose_view(self._plan.project, self._inputs, model.key), model.target
-        why = query.why
+        clear = self._plan.compilation.masks.clear.get(model.key, ())
+        why = f"it would show `{clear[0]}` clear" if clear else query.why
         for each in told if why is None else ():
             for table in query.tables:
                 self._engine.catalogue.register_table(table)

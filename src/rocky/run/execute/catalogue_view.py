@@ -10,7 +10,7 @@ import re
 from typing import Final, NamedTuple
 
 from rocky.language.names import quote_name
-from rocky.language.syntax.tokens import blank_comments
+from rocky.language.quotes import blank, find_comments
 from rocky.project import Project
 from rocky.project.configuration.strategies import View, is_inline
 from rocky.project.sources import SourceTable
@@ -98,7 +98,7 @@ class _Composition:
 
 def _without_ending(sql: str) -> str:
     """A query up to the semicolon that may end it: nothing may follow that inside another."""
-    return sql[: len(blank_comments(sql).rstrip(_ENDING))]
+    return sql[: len(blank(sql, find_comments(sql)).rstrip(_ENDING))]
 
 
 def _source_query(source: SourceTable) -> str:

@@ -23,6 +23,7 @@ from rocky.plan.refusals import refuse_errors
 from rocky.plan.request import Limits
 from rocky.plan.steps import RunPlan
 from rocky.plan.watermarks import WatermarkFindings
+from rocky.run.engine.classified import ClassifiedColumns
 from rocky.run.engine.protocol import Engine, EngineEnd
 from rocky.run.execute.builder import (
     Builder,
@@ -44,6 +45,7 @@ from rocky.run.outcomes import (
     SilentListener,
     step_warnings,
 )
+from rocky.run.prepare import mask_changes
 from rocky.run.prepare.claims import (
     BegunRun,
     begin_run,
@@ -91,7 +93,9 @@ def run_plan(
     what store and ledger raise when they cannot be read or written.
     """
     refuse_errors(plan)
-    pins = Pins(pin_inputs(plan, resources.warehouse))
+    pinned = pin_inputs(plan, resources.warehouse)
+    mask_changes.refuse_otherwise_masked(plan, pinned)
+    pins = Pins(pinned)
     tables = [resources.warehouse.table(each) for each in targets_of(plan)]
     with resources.ledger.reader() as reader:
         # A full refresh was asked for to build anew what an earlier run left.
@@ -155,6 +159,7 @@ class _RunInProgress:
             watermarks,
             options.notes.steps,
             options.notes.pipeline,
+            mask_changes.find_remasked(plan, resources.warehouse, asked=options.full_refresh),
         )
         seeds, unread = plan.project.seeds, is_remote_unreadable(resources)
         self._adopter = CommitAdopter(resources.ledger, begun.run_id, seeds, partial=unread)
@@ -224,8 +229,8 @@ class _RunInProgress:
         conclude = self._options.notes.conclude
         if conclude is None or stop.is_set() or self._engine_end is not None:
             return NO_CONCLUSION
-        so_far = EndedSteps(self._run_id, journal.outcomes, self._open_engine, self._times.now())
-        return conclude(so_far)
+        now, hides = self._times.now(), self._resources.disclosure
+        return conclude(EndedSteps(self._run_id, journal.outcomes, self._open_engine, now, hides))
 
     def _take_steps(self, tools: _StepTools) -> None:
         """Settle what needs no Spark, then build the rest."""
@@ -239,6 +244,7 @@ class _RunInProgress:
         decider = ReuseDecider(
             self._plan, self._rules(), tools.memory, environment, tools.resumption
         )
+        force = self._options.force
         forecast = forecast_steps(
             self._plan,
             inputs,
@@ -247,10 +253,9 @@ class _RunInProgress:
             tools.pins,
             reload_seeds=self._options.full_refresh,
             tell_views=any(each.tell_view is not None for each in resources.announce),
-            holds=find_holds(
-                self._plan, tools.fingerprints, self._ledger.path, force=self._options.force
-            ),
+            holds=find_holds(self._plan, tools.fingerprints, self._ledger.path, force=force),
         )
+        mask_changes.refuse_held_otherwise(self._plan, forecast.steps, resources.warehouse)
         prover = ProvenanceMaker(self._plan, self._context, inputs, environment)
         recorder = self._recorder(prover)
         reuse = ResultReuse(self._context, tools.pins, self._adopter.refuse_altered)
@@ -300,8 +305,9 @@ class _RunInProgress:
             self._tests = RunTests(
                 self._plan, engine, resources.warehouse, tools.stop, self._times.now
             )
+        tests, hides = self._tests, resources.disclosure
         work = StepExecution(
-            self._plan, engine, builder, recorder, tools.journal, self._times, self._tests
+            self._plan, engine, builder, recorder, tools.journal, self._times, tests, hides
         )
         limits = self._options.limits or Limits(self._options.parallel)
         # Tests of what is only reused come in the same order as those of what is built.
@@ -374,7 +380,8 @@ class _RunInProgress:
     def _log_output(self) -> None:
         """Keep what Spark printed of a run in which something failed."""
         if self._engine is not None and (self._log.path or self._engine_end is not None):
-            self._log.add_output(self._engine.output)
+            secret = ClassifiedColumns(self._plan.compilation, self._resources.disclosure).any
+            self._log.add_output(self._engine.output, secret)
 
     def _give_up(self, error: BaseException) -> None:
         """Close the record of a run that cannot continue; the error that stopped it is raised."""

@@ -13,6 +13,7 @@ from threading import Event, Lock
 from time import monotonic
 from typing import Any, Final, Generic, TypeVar
 
+from rocky.analysis.disclosure import Disclosure
 from rocky.ledger.run_records import AttemptRecord, ModelStatus
 from rocky.plan.budget import rate_of
 from rocky.plan.steps import RunPlan, Step
@@ -145,7 +146,7 @@ _OF_AN_END: Final = frozenset({"connection_lost", "out_of_memory"})
 class StepExecution(Watcher):
     """The steps of one run as they run. Workers call `_work`, the scheduler the rest."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one for each part of a run
         self,
         plan: RunPlan,
         engine: Engine,
@@ -154,6 +155,7 @@ class StepExecution(Watcher):
         journal: Journal,
         times: RunClock,
         tests: RunTests | None = None,
+        disclosure: Disclosure | None = None,
     ) -> None:
         self._tests = tests
         self._settled: frozenset[str] = frozenset()
@@ -167,7 +169,7 @@ class StepExecution(Watcher):
         self._next_look = monotonic() + _LOOK_SECONDS
         self._patience = RetryBudget(plan.project.config.resilience)
         self._project = plan.project
-        self._diagnostician = Diagnostician(plan.compilation)
+        self._diagnostician = Diagnostician(plan.compilation, disclosure)
         self._rate = rate_of(plan.project.config.cost)
         self._stop = Event()
         self._materialize: Materialize | None = None
@@ -339,7 +341,8 @@ class StepExecution(Watcher):
             self._journal.log.hide(title, failure.hides)
         end = self._engine.end if failure.kind in _OF_AN_END else None
         if end is not None and self.engine_end is None:
-            self.engine_end = replace(end, building=tuple(self._building))
+            told = self._diagnostician.without_output(end)
+            self.engine_end = replace(told, building=tuple(self._building))
 
     def _failure_of(self, step: Step, error: BaseException) -> StepFailure:
         """What an error that ended a step, or a part of it, means, and where it is."""

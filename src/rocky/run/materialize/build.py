@@ -22,7 +22,9 @@ from rocky.project.configuration.strategies import (
     Snapshot,
     Strategy,
 )
+from rocky.project.contracts import Contract
 from rocky.run.engine.protocol import Classify, Engine
+from rocky.run.materialize.mask_sql import NO_MASK_SQL, MaskSql
 from rocky.spark.interface import TARGET_FILE_BYTES, Layout
 from rocky.store.delta.change import Committed
 from rocky.store.delta.comments import Comments
@@ -54,8 +56,10 @@ class Build:
     which is called with `python_inputs` (parameter name -> view). `columns` are the compiled output
     columns. `info` is for commitInfo, beside what `ledger_statement` says at that moment.
     `classify` says what an error in a part of the build means, and where in the project it is.
+    `masks` stand in the place of columns before anything is written.
     `token` is equal in every attempt of this model in this run and different elsewhere: the
-    transaction id of appends. `view` is a prefix no other build uses.
+    transaction id of appends. `view` is a prefix no other build uses. `contract` is what the model
+    promises.
     """
 
     model: BuiltModel
@@ -75,6 +79,8 @@ class Build:
     authority: CommitAuthority = NO_AUTHORITY
     comments: Comments | None = None
     classify: Classify | None = None
+    contract: Contract | None = None
+    masks: MaskSql = NO_MASK_SQL
 
     @property
     def commit_info(self) -> Mapping[str, str]:

@@ -5,7 +5,7 @@ its folder. Models read a seed's table like any other, pinned and content-addres
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from rocky.canonical import ascii_json, text_hash
 from rocky.errors import RockyError
@@ -13,18 +13,18 @@ from rocky.language.datatypes.text import field_to_json
 from rocky.language.names import quote_name
 from rocky.project.collisions import target_of_seed
 from rocky.project.configuration.config import Config
-from rocky.project.descriptions import describe_declared
 from rocky.project.models import Target
 from rocky.project.project import Project
 from rocky.project.seeds import SeedTable
 from rocky.run.checksums import missing_file
 from rocky.run.engine.protocol import Engine
 from rocky.run.materialize.build import Built
+from rocky.run.materialize.mask_sql import NO_MASK_SQL, MaskSql
 from rocky.spark.interface import Layout
 from rocky.store.delta.change import Change
 from rocky.store.delta.comments import Comments
 from rocky.store.delta.signature import NO_AUTHORITY, CommitAuthority
-from rocky.store.delta.snapshot import ROWS_HASH, Snapshot
+from rocky.store.delta.snapshot import MASKS, ROWS_HASH, Snapshot
 from rocky.store.warehouse import Table
 
 SEED_HASH: Final = "rocky.seedHash"
@@ -60,23 +60,25 @@ def refuse_shared_target(seed: SeedTable, project: Project) -> Target:
     return target
 
 
-def seed_hash(seed: SeedTable) -> str:
-    """A hash of the file and of everything that decides how it is read."""
-    read = {
+def seed_hash(seed: SeedTable, masks: MaskSql = NO_MASK_SQL) -> str:
+    """A hash of the file and of everything that decides how it is read, and masked."""
+    read: dict[str, Any] = {
         "columns": [field_to_json(field) for field in seed.columns],
         "delimiter": seed.delimiter,
         "content": seed.content_hash.hex(),
     }
+    if masks.digest:
+        read["masks"] = masks.digest
     return text_hash(ascii_json(read))
 
 
-def is_loaded(seed: SeedTable, table: Table) -> bool:
+def is_loaded(seed: SeedTable, table: Table, masks: MaskSql = NO_MASK_SQL) -> bool:
     """Whether the table was loaded from this content and nobody has changed it since."""
     snapshot = table.snapshot()
-    return snapshot is not None and _is_current(table, snapshot, seed_hash(seed))
+    return snapshot is not None and _is_current(table, snapshot, seed_hash(seed, masks))
 
 
-def load_seed(
+def load_seed(  # noqa: PLR0913 - what a seed is loaded with
     seed: SeedTable,
     table: Table,
     engine: Engine,
@@ -84,12 +86,14 @@ def load_seed(
     authority: CommitAuthority = NO_AUTHORITY,
     *,
     full_refresh: bool = False,
+    masks: MaskSql = NO_MASK_SQL,
+    comments: Comments | None = None,
 ) -> Built:
     """Bring a seed's table up to date. Raises RowsRefused, and what the store and Spark raise."""
     snapshot = table.snapshot()
-    digest = seed_hash(seed)
+    digest = seed_hash(seed, masks)
     view = f"rocky_seed_{digest[:16]}"
-    names = ", ".join(quote_name(field.name) for field in seed.columns)
+    names = masks.apply([field.name for field in seed.columns])
     sql = f"SELECT {names} FROM {quote_name(view)}"
     if not full_refresh and snapshot is not None and _is_current(table, snapshot, digest):
         rows_hash = snapshot.configuration.get(ROWS_HASH)
@@ -107,10 +111,14 @@ def load_seed(
         seed.columns,
         (),
         written.files,
-        properties={ROWS_HASH: written.rows_hash, SEED_HASH: digest},
+        properties={
+            ROWS_HASH: written.rows_hash,
+            SEED_HASH: digest,
+            **({MASKS: masks.digest} if masks.digest else {}),
+        },
         info=info,
         authority=authority,
-        comments=Comments(*describe_declared(seed)),
+        comments=comments,
     )
     committed = table.commit(change)
     return Built(sql, (committed,), written.rows, written.rows_hash, LOADED)

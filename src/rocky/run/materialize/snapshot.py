@@ -139,11 +139,14 @@ def _check_times(workspace: Workspace, strategy: Snapshot, keys: Sequence[str]) 
     name = workspace.column(strategy.updated_at).name
     example = example_row(workspace, workspace.source, keys, f"{quote_name(name)} IS NULL")
     if example is not None:
-        raise ModelFailed(
-            f"model `{workspace.build.model.name}` gives a row without a time: `{name}` is null"
-            f" where {example}; give it one, or have such rows dated by the run with"
-            ' `null_updated_at = "run_time"`'
+        said = f"model `{workspace.build.model.name}` gives a row without a time: `{name}` is null"
+        advice = (
+            '; give it one, or have such rows dated by the run with `null_updated_at = "run_time"`'
         )
+        refused = ModelFailed(f"{said} where {example}{advice}")
+        refused.setting, refused.columns = ("strategy", "updated_at"), tuple(keys)
+        refused.without_values = f"{said}{advice}"
+        raise refused
 
 
 def _schema(workspace: Workspace) -> tuple[StructField, ...]:

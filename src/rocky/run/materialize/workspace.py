@@ -30,10 +30,11 @@ from rocky.project.configuration.strategies import query_width
 from rocky.run.engine.protocol import Frame, Written
 from rocky.run.engine.sql import column_list
 from rocky.run.materialize.build import Build
+from rocky.run.materialize.promises import hold_promises
 from rocky.spark.interface import Layout
 from rocky.store.data_file import DataFile
 from rocky.store.delta.change import Change, Committed, Operation
-from rocky.store.delta.snapshot import ROWS_HASH, WATERMARK, Snapshot
+from rocky.store.delta.snapshot import MASKS, ROWS_HASH, WATERMARK, Snapshot
 
 _MODULUS: Final = 1 << 128
 
@@ -93,7 +94,7 @@ def commit_replacement(
             schema,
             build.layout.partition_columns,
             outcome.files,
-            properties=_properties(None, outcome),
+            properties=_properties(build, None, outcome),
             info=build.commit_info,
             transaction=outcome.transaction,
             authority=build.authority,
@@ -108,7 +109,7 @@ def commit_outcome(
     """One commit that turns the base into the outcome; None when they are the same."""
     before = {file.path: file for file in base.snapshot.files}
     after = {file.path: file for file in outcome.files}
-    properties = _properties(base.snapshot, outcome)
+    properties = _properties(build, base.snapshot, outcome)
     if before.keys() == after.keys() and not base.evolved and WATERMARK not in properties:
         return None
     return build.table.commit(
@@ -128,9 +129,11 @@ def commit_outcome(
     )
 
 
-def _properties(snapshot: Snapshot | None, outcome: Outcome) -> Mapping[str, str]:
+def _properties(build: Build, snapshot: Snapshot | None, outcome: Outcome) -> Mapping[str, str]:
     """The table's properties after a commit: a watermark that no longer holds is emptied."""
     found = {ROWS_HASH: outcome.rows_hash}
+    if build.masks.digest:
+        found[MASKS] = build.masks.digest
     stale = snapshot is not None and snapshot.configuration.get(WATERMARK)
     if outcome.watermark or stale:
         found[WATERMARK] = outcome.watermark or ""
@@ -166,6 +169,7 @@ def agree_columns(build: Build, given: Sequence[StructField]) -> Agreed:
     """
     width = query_width(build.model.strategy, len(build.columns))
     promised = build.columns[:width]
+    hold_promises(build.model.name, build.contract, promised, given)
     if not build.columns:
         return [(field.name, field) for field in given]
     if build.query is None:
@@ -259,6 +263,11 @@ class Workspace:
                 f"{quote_name(written)} AS {quote_name(field.name)}" for written, field in agreed
             )
             frame = self._engine.frame(f"SELECT {renamed} FROM {raw}")
+        masks = self.build.masks
+        if masks.columns:
+            # Whatever a strategy does from here on, it does with masked values.
+            clear = self._bind(f"{self.build.view}_clear", frame)
+            frame = self._engine.frame(f"SELECT {masks.apply(self.names)} FROM {clear}")
         self._bind(self.source, frame)
 
     def bind_sql(self, name: str, sql: str) -> str:

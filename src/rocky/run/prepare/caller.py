@@ -61,7 +61,7 @@ class RunOrigin:
 
 def observe_origin(root: Path, env: Mapping[str, str], *, session_source: str = "cli") -> RunOrigin:
     """What can be seen now. `ROCKY_RUN_TRIGGER` and `ROCKY_SESSION_SOURCE` win."""
-    in_ci = env.get("CI", "").lower() not in ("", "0", "false")
+    in_ci = _is_ci(env)
     trigger = _TRIGGERS.get(env.get("ROCKY_RUN_TRIGGER", "").lower(), "Ci" if in_ci else "Manual")
     source = env.get("ROCKY_SESSION_SOURCE", "").lower()
     if source not in _SOURCES:
@@ -71,7 +71,7 @@ def observe_origin(root: Path, env: Mapping[str, str], *, session_source: str = 
         trigger,
         source,
         platform.node() or "unknown",
-        _identity(env, in_ci=in_ci),
+        find_person(env),
         commit,
         branch,
         dirty,
@@ -90,8 +90,13 @@ _ACTORS: Final = (
 """Who started a job, as systems for CI say: the user of the machine is the same for everybody."""
 
 
-def _identity(env: Mapping[str, str], *, in_ci: bool) -> str | None:
-    actors = _ACTORS if in_ci else ()
+def _is_ci(env: Mapping[str, str]) -> bool:
+    return env.get("CI", "").lower() not in ("", "0", "false")
+
+
+def find_person(env: Mapping[str, str]) -> str | None:
+    """Who is at work, as the machine says: it is recorded with a run, and is no proof."""
+    actors = _ACTORS if _is_ci(env) else ()
     for name in ("ROCKY_IDENTITY", *actors, "USER", "USERNAME", "LOGNAME", "LNAME"):
         if env.get(name):
             return env[name]

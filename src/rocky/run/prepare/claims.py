@@ -15,6 +15,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from rocky.errors import (
+    ErasureUnfinished,
     PromotionUnfinished,
     RockyError,
     StoreUnreadable,
@@ -41,7 +42,7 @@ from rocky.run.prepare.resources import (
 )
 from rocky.store.anchor import Anchor, renew_anchor, write_anchor
 from rocky.store.delta.signature import FENCE, CommitAuthority, SigningKey
-from rocky.store.journal import has_journal
+from rocky.store.journal import ERASURE_FOLDER, has_journal
 from rocky.store.warehouse import Table, Warehouse
 
 
@@ -67,13 +68,16 @@ def begin_run(
 ) -> BegunRun:
     """Record that a run begins, here and in the remote state, and claim the tables it will write.
 
-    Raises PromotionUnfinished while tables are half moved, unless it is `finishing` that.
+    Raises PromotionUnfinished while tables are half moved, and ErasureUnfinished while files of
+    erased rows may be left, unless it is `finishing` that.
     """
     if not finishing and has_journal(resources.warehouse):
         raise PromotionUnfinished(
             "a promotion was interrupted and is not finished, so some tables may be moved and"
             " others not; `rocky branch recover` finishes or undoes it"
         )
+    if not finishing:
+        refuse_unfinished_erasure(resources.warehouse)
     remote, ledger = resources.remote, resources.ledger
     targets = [each.name for each in tables]
     if remote is None or not remote.is_remote:
@@ -97,6 +101,15 @@ def begin_run(
     held.enter_context(publish_periodically(remote, ledger, run_id))
     authority = CommitAuthority(_RunSigner(resources, run_id), claim.fence, claim.check)
     return BegunRun(run_id, authority, claim.check_unbroken)
+
+
+def refuse_unfinished_erasure(warehouse: Warehouse) -> None:
+    """Raise ErasureUnfinished while somebody's rows are out of some tables and not of others."""
+    if has_journal(warehouse, ERASURE_FOLDER):
+        raise ErasureUnfinished(
+            "an erasure was interrupted and is not finished, so rows and files may be left that are"
+            " to go; `rocky erase --resume` finishes it"
+        )
 
 
 def _fence_of(tables: Sequence[Table]) -> int:

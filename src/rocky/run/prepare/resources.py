@@ -14,6 +14,7 @@ from time import monotonic
 from typing import Final, Protocol, Self
 from uuid import uuid4
 
+from rocky.analysis.disclosure import Disclosure
 from rocky.errors import StateSyncFailed
 from rocky.ledger.chain import Head
 from rocky.ledger.record import RunId
@@ -207,7 +208,8 @@ class RunResources:
     before it starts; `observe` says what it is. `remote` is the
     remote copy of the ledger, if there is one. `on_begin` is told the id of the run. `applied` is
     the kept plan that the run must hold to, if there is one. `open_log` is where stacks go.
-    `expected` is what whoever starts Spark is told of the work ahead.
+    `expected` is what whoever starts Spark is told of the work ahead. `disclosure` is that of the
+    author's project, where what is run is generated from it.
     """
 
     warehouse: Warehouse
@@ -225,6 +227,7 @@ class RunResources:
     applied: AppliedPlan | None = None
     open_log: Callable[[RunId], RunLog] = no_log
     expected: Expectation = field(default_factory=Expectation)
+    disclosure: Disclosure | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +236,7 @@ class RunContext:
 
     `authority` is what commits are made by. `nonce` tells this run from one on another machine that
     has the same id. `watermarks` say which tables have no watermark to go on from, `notes` what a
-    pipeline adds.
+    pipeline adds, `remasked` which tables have rows that were masked otherwise.
     """
 
     run_id: RunId
@@ -246,6 +249,7 @@ class RunContext:
     watermarks: WatermarkFindings = NO_WATERMARK_FINDINGS
     notes: Mapping[str, StepNotes] = field(default_factory=dict)
     pipeline: str | None = None
+    remasked: Mapping[str, str] = field(default_factory=dict)
     nonce: str = field(default_factory=lambda: uuid4().hex)
 
     def refreshes(self, key: str) -> bool:
@@ -256,7 +260,8 @@ class RunContext:
     def refreshed(self) -> dict[str, str]:
         """Tables that are loaded whole although nobody asked for it, each with why."""
         noted = {key: each.full_refresh for key, each in self.notes.items() if each.full_refresh}
-        return {**dict.fromkeys(self.watermarks.refreshed, NO_WATERMARK), **noted}
+        unmarked = dict.fromkeys(self.watermarks.refreshed, NO_WATERMARK)
+        return {**unmarked, **noted, **self.remasked}
 
     def window_of(self, key: str) -> Window:
         """The window of a time-interval model; other models have no use for one."""

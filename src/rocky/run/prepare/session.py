@@ -25,7 +25,7 @@ from rocky.ledger.record import RunId
 from rocky.project import Project
 from rocky.project.configuration.blocks import Adapter
 from rocky.project.project import require_branch_adapter
-from rocky.project.secrets import conf_secrets, text_without_secrets
+from rocky.project.secrets import Secrets, conf_secrets, text_without_secrets
 from rocky.project.setting_places import placed_settings
 from rocky.run.checksums import checksums_of
 from rocky.run.engine.protocol import Engine
@@ -272,9 +272,10 @@ def _tell_warnings(session: Session, caller: Caller) -> None:
 def _redactor(project: Project, adapter: Adapter) -> Callable[[str], str]:
     """What takes secrets out of a text: those of the adapter, and places of sources."""
     secrets, sources = conf_secrets(adapter.conf), tuple(project.sources.values())
+    key = Secrets([project.config.governance.hash_key])
 
     def redact(text: str) -> str:
-        text = secrets.scrub(text)
+        text = key.scrub(secrets.scrub(text))
         for source in sources:
             text = hide_location(source, text)
         return text_without_secrets(text, ())
@@ -305,9 +306,16 @@ def engine_opener(
                         adapter, project.root, caller.spark, project.functions
                     )
                     started.append(opened.enter_context(engine))
+                    _hand_hash_key(project, started[0])
             return started[0]
 
     return open_engine
+
+
+def _hand_hash_key(project: Project, engine: Engine) -> None:
+    key = project.config.governance.hash_key
+    if key:
+        engine.hashes.hold(key)
 
 
 @contextmanager
@@ -322,6 +330,7 @@ def open_announced_engine(
             engine = opened.enter_context(
                 open_project_engine(adapter, project.root, spark, project.functions)
             )
+            _hand_hash_key(project, engine)
         yield engine
 
 

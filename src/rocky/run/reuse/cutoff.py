@@ -20,6 +20,7 @@ from rocky.analysis.compilation import Compilation
 from rocky.analysis.names import CompiledTables, Names
 from rocky.canonical import text_hash
 from rocky.diagnostics import Severity
+from rocky.language.binder.expr import WHOLE
 from rocky.language.binder.query import BoundQuery, bind_text
 from rocky.language.datatypes.types import StructField
 from rocky.language.names import quote_name
@@ -100,7 +101,7 @@ def _meaning(bound: BoundQuery) -> tuple[object, ...]:
                 each.name,
                 each.type,
                 each.nullable,
-                {(binding.origins[source >> 3], source & 7) for source in each.sources},
+                {(binding.origins[(source & WHOLE) >> 3], source & 7) for source in each.sources},
             )
             for each in bound.columns
         ],

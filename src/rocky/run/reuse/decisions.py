@@ -21,7 +21,7 @@ from rocky.plan.steps import FULL_REFRESH, HELD, NEVER_BUILT, RESUMED, RunPlan, 
 from rocky.project.configuration.blocks import Reuse
 from rocky.project.configuration.strategies import replaces_all
 from rocky.run.checksums import damaged_file, missing_file
-from rocky.run.comments import comments_for
+from rocky.run.comments import ProjectComments
 from rocky.run.prepare.environment import Environment, describe_difference
 from rocky.run.prepare.inputs import KnownInput, MadeFrom
 from rocky.run.prepare.pins import ProofClass, weakest
@@ -49,7 +49,7 @@ class Cutoff(Protocol):
     ) -> InputIndexEntry | None: ...
 
 
-REDESCRIBED: Final = "its description has changed and is written beside it"
+REDESCRIBED: Final = "what is said of it has changed and is written beside it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +146,7 @@ class ReuseDecider:
         resumption: Resumption,
     ) -> None:
         self._plan = plan
+        self._comments = ProjectComments(plan.compilation)
         self._rules = rules
         self._memory = memory
         self._environment = environment
@@ -168,7 +169,9 @@ class ReuseDecider:
             return resumed
         doubt = self._doubt(step, made_from)
         if doubt is not None:
-            return Decision(doubt)
+            # What could have changed since the last build matters only where there is one.
+            is_first = live is None and step.name not in self._memory.last
+            return Decision(NEVER_BUILT if is_first and not self._rules.refused else doubt)
         try:
             return self._take_over(step, made_from, table, live, cutoff)
         except (LedgerUnreadable, StoreUnreadable) as error:
@@ -240,7 +243,7 @@ class ReuseDecider:
         doubt = self._refuse(step, found, table, live)
         if doubt is not None:
             return Decision(doubt)
-        comments = comments_for(self._plan, step.key)
+        comments = self._comments.of_model(step.key)
         return self._taken(made_from, table, live, (found, basis), comments)
 
     def _find(self, made_from: MadeFrom) -> tuple[InputIndexEntry | None, str]:
@@ -296,6 +299,11 @@ class ReuseDecider:
             # Nobody has read them of late, and a commit would present them as whole.
             missing = damaged_file(table, recorded)
         if missing is not None:
+            by = self._memory.erasure_of(table.name, missing)
+            if by is not None:
+                return Decision(
+                    f"what `{found.run_id}` left was erased, by the certificate of `{by}`"
+                )
             return Decision(f"file `{missing}` of what `{found.run_id}` left is missing or damaged")
         redescribed = same and live is not None and differ(comments, live)
         index: tuple[InputIndexEntry, ...] = ()

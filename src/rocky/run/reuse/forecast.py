@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from rocky.errors import InternalError, RockyError
 from rocky.plan.steps import NEEDED, TOLD, RunPlan, Step, step_id
 from rocky.project.configuration.strategies import View
+from rocky.run.materialize.mask_sql import mask_sql_of
 from rocky.run.materialize.seeds import is_loaded, seed_target
 from rocky.run.prepare.inputs import Inputs, MadeFrom
 from rocky.run.prepare.pins import PinnedTable, Pins, warm_up
@@ -194,7 +195,8 @@ class _Forecaster:
         table = self.tables[step.id]
         if self.reload_seeds and step.selected:
             return StepForecast(step, Decision("a full refresh was asked for"))
-        if not is_loaded(self._plan.project.seeds[step.key], table):
+        masks = mask_sql_of(self._plan.compilation, step.key)
+        if not is_loaded(self._plan.project.seeds[step.key], table, masks):
             return StepForecast(step, Decision("its file has not been loaded"))
         snapshot = table.snapshot()
         assert snapshot is not None

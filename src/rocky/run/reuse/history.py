@@ -98,6 +98,20 @@ class BuildHistory:
         with self._lock:
             return self.lookups.is_untouched("input_index", found.input_hash)
 
+    def erasure_of(self, target: str, file: str) -> RunId | None:
+        """The run whose certificate says that a file of a table is gone, if one does."""
+        if self.lookups is None:
+            return None
+        with self._lock:
+            certificates = self.lookups.certificates()
+        for certificate in reversed(certificates):
+            for table in certificate.tables:
+                if table.target.lower() == target.lower() and any(
+                    file.startswith(each.blake3_hash) for each in table.files
+                ):
+                    return certificate.run_id
+        return None
+
     def environment_of(self, found: InputIndexEntry) -> str | None:
         """The environment that an indexed result was made in, as it is recorded."""
         if self.lookups is None:

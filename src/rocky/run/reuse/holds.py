@@ -20,6 +20,7 @@ from rocky.plan.steps import RunPlan, Step
 from rocky.project import Project
 from rocky.project.configuration.strategies import is_inline
 from rocky.project.git import changed_files, find_commit, find_repository
+from rocky.run.materialize.mask_sql import mask_sql_of
 from rocky.run.materialize.seeds import seed_hash, seed_target
 
 NO_HOLDS: Final[Mapping[str, str]] = {}
@@ -65,7 +66,7 @@ def find_holds(
         found = wanted.get(step.id)
         if found is None or step.id in written:
             continue
-        code = _code_of(plan.project, step, fingerprints)
+        code = _code_of(plan, step, fingerprints)
         if code is None:
             continue
         if found.rows_only and code == found.table.skip_hash:
@@ -161,10 +162,11 @@ def _target_of(project: Project, step: Step) -> str:
     return project.models[step.key].target.full_name.lower()
 
 
-def _code_of(project: Project, step: Step, fingerprints: Mapping[str, Fingerprints]) -> str | None:
+def _code_of(plan: RunPlan, step: Step, fingerprints: Mapping[str, Fingerprints]) -> str | None:
     """What tells the code of a step from another; for a seed that is its file."""
     if step.kind == "seed":
-        return seed_hash(project.seeds[step.key])
+        masks = mask_sql_of(plan.compilation, step.key)
+        return seed_hash(plan.project.seeds[step.key], masks)
     found = fingerprints.get(step.key)
     return None if found is None else found.skip_hash
 

@@ -24,6 +24,7 @@ from rocky.store.delta.actions import (
     format_txn,
 )
 from rocky.store.delta.comments import DESCRIBED, Comments, described_metadata, schema_text
+from rocky.store.delta.labels import TABLE_LABELS
 from rocky.store.delta.schema import evolves, required_features, same_columns
 from rocky.store.delta.signature import FENCE, NO_AUTHORITY, CommitAuthority
 from rocky.store.delta.snapshot import FILES_HASH, ROWS_HASH, Snapshot, files_hash
@@ -84,6 +85,8 @@ class Committed:
 ROCKY_PROPERTIES: Final = "rocky."
 """What the properties begin with that say something of the rows."""
 _OF_FILES: Final = frozenset({ROWS_HASH, FILES_HASH})
+_OF_THE_TABLE: Final = frozenset({DESCRIBED, *TABLE_LABELS})
+"""Those that say something of the table, whatever its rows are."""
 _MODULUS: Final = 2**128
 
 
@@ -215,7 +218,7 @@ def _kept_properties(change: Change, latest: Snapshot | None) -> dict[str, str]:
         kept = {
             name: value
             for name, value in kept.items()
-            if not name.startswith(ROCKY_PROPERTIES) or name == DESCRIBED
+            if not name.startswith(ROCKY_PROPERTIES) or name in _OF_THE_TABLE
         }
     merged = kept | dict(change.properties)
     return {name: value for name, value in merged.items() if name not in _OF_FILES}

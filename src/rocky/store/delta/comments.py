@@ -2,7 +2,8 @@
 
 They are Delta's own: `description` of the `metaData`, `comment` in the metadata of a column. Those
 that Rocky wrote are marked, so that a text that the project no longer has goes, and one that
-somebody else wrote stays until the project has its own.
+somebody else wrote stays until the project has its own. Labels, which are for programs, go with
+them.
 """
 
 import json
@@ -10,6 +11,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from rocky.language.datatypes.types import StructField
+from rocky.store.delta.labels import (
+    NO_LABELS,
+    TABLE_LABELS,
+    Labels,
+    column_labels,
+    table_labels,
+    without_labels,
+)
 from rocky.store.delta.schema import format_schema, same_columns
 from rocky.store.delta.snapshot import Snapshot
 
@@ -18,6 +27,8 @@ DESCRIBED: Final = "rocky.described"
 COMMENT: Final = "comment"
 _OURS: Final = "rocky.comment"
 """Column metadata: the comment beside it is the project's."""
+_MARK: Final = '"rocky.'
+"""What a schema holds in which any column has a comment or a label of ours."""
 
 
 NO_COMMENTS: Final[Mapping[str, str]] = {}
@@ -28,25 +39,36 @@ class Comments(NamedTuple):
 
     table: str | None = None
     columns: Mapping[str, str] = NO_COMMENTS
+    labels: Labels = NO_LABELS
 
 
 def comments_of(snapshot: Snapshot | None) -> Comments:
     """The comments of a table, whoever wrote them."""
     if snapshot is None or not snapshot.metadata:
         return Comments()
+    noted = _noted(snapshot)
     columns = {
-        name: str(metadata[COMMENT])
-        for name, metadata in _noted(snapshot).items()
-        if metadata.get(COMMENT)
+        name: str(metadata[COMMENT]) for name, metadata in noted.items() if metadata.get(COMMENT)
     }
-    return Comments(snapshot.metadata.get("description") or None, columns)
+    labels = {name: column_labels(metadata) for name, metadata in noted.items()}
+    return Comments(
+        snapshot.metadata.get("description") or None,
+        columns,
+        Labels(
+            table_labels(snapshot.configuration),
+            {name: found for name, found in labels.items() if found},
+        ),
+    )
 
 
 def differ(wanted: Comments, snapshot: Snapshot) -> bool:
     """Whether a commit with these comments would change those of a table."""
     if _table_comment(wanted, snapshot) != _said(snapshot):
         return True
-    if not wanted.columns and _OURS not in snapshot.metadata["schemaString"]:
+    if dict(wanted.labels.table) != table_labels(snapshot.configuration):
+        return True
+    text = snapshot.metadata["schemaString"]
+    if not wanted.columns and not wanted.labels.columns and _MARK not in text:
         return False
     return any(
         metadata != _commented(metadata, metadata, wanted, name)
@@ -63,10 +85,16 @@ def described_metadata(
         return made
     description, ours = _table_comment(wanted, latest)
     made.pop("description", None)
-    configuration = {k: v for k, v in made["configuration"].items() if k != DESCRIBED}
+    configuration = {
+        key: value
+        for key, value in made["configuration"].items()
+        if key != DESCRIBED and key not in TABLE_LABELS
+    }
     if description is not None:
         made["description"] = description
-    made["configuration"] = {**configuration, DESCRIBED: "true"} if ours else configuration
+    if ours:
+        configuration[DESCRIBED] = "true"
+    made["configuration"] = {**configuration, **wanted.labels.table}
     return made
 
 
@@ -106,15 +134,17 @@ def schema_text(
 def _commented(
     metadata: Mapping[str, Any], noted: Mapping[str, Any], wanted: Comments | None, name: str
 ) -> dict[str, Any]:
-    """A column's metadata with its comment."""
-    bare = {key: value for key, value in metadata.items() if key not in (COMMENT, _OURS)}
+    """A column's metadata with its comment and its labels."""
+    bare = without_labels(metadata)
+    bare = {key: value for key, value in bare.items() if key not in (COMMENT, _OURS)}
     kept = {key: noted[key] for key in (COMMENT, _OURS) if key in noted}
     if wanted is None:
-        return {**bare, **kept}
+        return {**bare, **kept, **column_labels(noted)}
+    labels = wanted.labels.of(name)
     said = wanted.columns.get(name)
     if said is not None:
-        return {**bare, COMMENT: said, _OURS: True}
-    return {**bare, **kept} if not kept.get(_OURS) else bare
+        return {**bare, COMMENT: said, _OURS: True, **labels}
+    return {**bare, **labels} if kept.get(_OURS) else {**bare, **kept, **labels}
 
 
 def _noted(snapshot: Snapshot) -> dict[str, Mapping[str, Any]]:

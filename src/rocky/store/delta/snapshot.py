@@ -33,6 +33,8 @@ FILES_HASH: Final = "rocky.filesHash"
 Other tools change a table and leave its properties as they are; so the rows hash is believed only
 while the files are still these.
 """
+MASKS: Final = "rocky.maskDigest"
+"""Table property: what tells the masks that the rows were written with; none where nothing was."""
 WATERMARK: Final = "rocky.watermark"
 """Table property of an incremental model: the highest value loaded, as JSON."""
 

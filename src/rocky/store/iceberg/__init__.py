@@ -1,8 +1,8 @@
 """Iceberg: a second set of metadata over the same files, for readers that know no Delta.
 
 The Delta log stays the truth: Iceberg metadata is written after a commit, from the snapshot alone,
-and can be written again at any time. Of the Iceberg modules only this one may be imported without
-`pyiceberg`.
+and can be written again at any time. Of the Iceberg modules only this one and
+`table_columns`, which reads tables of others, may be imported without `pyiceberg`.
 """
 
 from rocky.errors import needs_extra

@@ -31,6 +31,7 @@ from pyiceberg.types import IcebergType, ListType, MapType, StructType
 from rocky.errors import StoreUnwritable
 from rocky.store.data_file import DataFile
 from rocky.store.delta.comments import Comments, comments_of
+from rocky.store.delta.labels import CLASSIFICATION, TABLE_LABELS
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.iceberg.schema import (
     column_metrics,
@@ -253,10 +254,28 @@ def _describe(transaction: Transaction, comments: Comments) -> None:
         with transaction.update_schema() as update:
             for name, text in changed.items():
                 update.update_column((name,), doc=text)
-    if comments.table is not None and metadata.properties.get(_COMMENT) != comments.table:
-        transaction.set_properties({_COMMENT: comments.table})
-    elif comments.table is None and _COMMENT in metadata.properties:
-        transaction.remove_properties(_COMMENT)
+    said = _properties_of(comments)
+    known = {
+        name: text
+        for name, text in metadata.properties.items()
+        if name == _COMMENT or name in TABLE_LABELS or name.startswith(f"{CLASSIFICATION}.")
+    }
+    new = {name: text for name, text in said.items() if known.get(name) != text}
+    gone = known.keys() - said.keys()
+    if new:
+        transaction.set_properties(new)
+    if gone:
+        transaction.remove_properties(*sorted(gone))
+
+
+def _properties_of(comments: Comments) -> dict[str, str]:
+    """What properties say of a table: a column of Iceberg has a text, and no tags."""
+    found = {} if comments.table is None else {_COMMENT: comments.table}
+    found |= comments.labels.table
+    for column, labels in comments.labels.columns.items():
+        for key, tags in labels.items():
+            found[f"{CLASSIFICATION}.{column}{key.removeprefix(CLASSIFICATION)}"] = tags
+    return found
 
 
 def _new_metadata(location: str, schema: Schema, snapshot: Snapshot) -> TableMetadata:

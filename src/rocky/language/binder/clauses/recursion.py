@@ -6,9 +6,9 @@ from typing import Any, Final
 from sqlglot import exp
 
 from rocky.diagnostics import Code
-from rocky.language.binder.expr import Column
+from rocky.language.binder.expr import Column, renamed_fields
 from rocky.language.binder.expressions.calls import kind_of_call
-from rocky.language.binder.scopes import Relation, Scope, bind_query
+from rocky.language.binder.scopes import Relation, Scope, bind_query, suppress_findings
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.coercion import same_type, set_operation_type
 from rocky.language.datatypes.comparison import right_named_as_left
@@ -75,7 +75,7 @@ def bind_recursive(body: exp.Union, name: str, renamed: list[Any], scope: Scope)
             "NUM_COLUMNS_MISMATCH",
         )
         return anchor
-    steps = step.visible()
+    steps = _settle(body.args["expression"], seen, columns, step.visible(), inner)
     found = [
         _column(column, steps[at] if at < len(steps) else None, body, scope)
         for at, column in enumerate(columns)
@@ -97,7 +97,35 @@ def _column(column: Column, step: Column | None, body: exp.Union, scope: Scope) 
                 body.args["expression"],
                 "CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE",
             )
-    return Column(column.name or "", kind, nullable, column.sources, column.ident)
+    sources = column.sources
+    if step is not None:
+        sources |= renamed_fields(step.sources, step.type, column.type)
+    return Column(column.name or "", kind, nullable, sources, column.ident)
+
+
+def _settle(
+    query: exp.Expr,
+    seen: list[Column],
+    anchor: list[Column],
+    steps: list[Column],
+    inner: Scope,
+) -> list[Column]:
+    """The step's columns with all that the recursion brings into them.
+
+    Values move from column to column, one place a round: the step is bound again over what the
+    round before gave until nothing new arrives.
+    """
+    for _ in seen:
+        grown = False
+        for column, first, last in zip(seen, anchor, steps, strict=False):
+            reached = first.sources | renamed_fields(last.sources, last.type, first.type)
+            if not reached <= column.sources:
+                column.sources, grown = reached | column.sources, True
+        if not grown:
+            break
+        with suppress_findings(inner.binding):
+            steps = bind_query(query, inner).visible()
+    return steps
 
 
 def _check_outer(uses: int, body: exp.Union, scope: Scope) -> None:

@@ -94,7 +94,16 @@ def bind_select(node: exp.Select, outer: Scope) -> Relation:
         check_step(node, items, scope)
     if args.get(PIPE) == "aggregate" and grouping is not None:
         return Relation([*pipe_keys(grouping, scope), *output.columns], output.known)
-    return output
+    return _with_hidden(output, relation) if args.get(PIPE) in _KEEPS else output
+
+
+_KEEPS = frozenset("where join order limit offset extend set drop tablesample".split())
+"""Steps after which the keys that USING merged can still be named by their tables."""
+
+
+def _with_hidden(output: Relation, relation: Relation) -> Relation:
+    hidden = [each for each in relation.columns if each.hidden]
+    return Relation([*output.columns, *hidden], output.known) if hidden else output
 
 
 _CLAUSES = ("joins", "laterals", "where", "group", "having", "order", "limit")

@@ -21,6 +21,7 @@ from rocky.language.binder.expr import (
     Column,
     Expr,
     merge_sources,
+    renamed_fields,
     unknown,
 )
 from rocky.language.binder.expressions.calls import bind_arguments, function_name
@@ -136,7 +137,8 @@ def _column(word: str, a: Column, b: Column, index: int, node: Any, scope: Scope
     found = a.copy(ident=scope.binding.fresh(), qualifier=kept)
     found.type, found.nullable = kind, nullable
     if word != "EXCEPT":
-        found.sources = merge_sources((a, b), DIRECT)
+        theirs = renamed_fields(b.sources, b.type, a.type)
+        found.sources = a.sources | theirs if a.sources else theirs
     return found
 
 

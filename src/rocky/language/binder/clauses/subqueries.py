@@ -10,12 +10,14 @@ from sqlglot import exp
 from rocky.diagnostics import Code
 from rocky.language.binder.clauses.recursion import bind_recursive, not_recursive, reads_name
 from rocky.language.binder.expr import (
+    CONDITIONAL,
     EXPRESSION,
     HAS_CORRELATED,
     HAS_OUTER,
     HAS_SUBQUERY,
     Column,
     Expr,
+    Sources,
     derived,
     merge_sources,
     unknown,
@@ -103,10 +105,22 @@ def _inner(node: Any, scope: Scope) -> Relation:
     return bind_query(node, scope)
 
 
+def _with_conditions(node: Any, scope: Scope) -> tuple[Relation, Sources]:
+    """A query inside a value, and the columns that decide which rows it has."""
+    binding = scope.binding
+    around, binding.influences = binding.influences, set()
+    try:
+        relation = _inner(node, scope)
+        deciding = frozenset(origin << 3 | CONDITIONAL for origin, _ in binding.influences)
+    finally:
+        binding.influences |= around
+    return relation, deciding
+
+
 def bind_scalar(node: exp.Subquery, scope: Scope) -> Expr:
     """`(SELECT ...)` as a value: one column, null when there is no row."""
     uses = len(scope.binding.outer_uses)
-    relation = _inner(node, scope)
+    relation, deciding = _with_conditions(node, scope)
     columns = relation.visible()
     if not relation.known:
         return unknown(columns)
@@ -121,6 +135,8 @@ def bind_scalar(node: exp.Subquery, scope: Scope) -> Expr:
     found.flags = (found.flags & HAS_OUTER) | HAS_SUBQUERY
     if any(each is scope.relation for each in scope.binding.outer_uses[uses:]):
         found.flags |= HAS_CORRELATED
+        # Each row has another one, by what its own values are compared with.
+        found.sources |= deciding
     found.name = columns[0].name
     found.foldable = False
     return found
@@ -139,8 +155,8 @@ def predicate_subquery(node: Any) -> Any:
 
 
 def bind_exists(node: exp.Exists, scope: Scope) -> Expr:
-    relation = _inner(node.args["this"], scope)
-    sources = merge_sources(relation.columns, EXPRESSION)
+    relation, deciding = _with_conditions(node.args["this"], scope)
+    sources = merge_sources(relation.columns, EXPRESSION) | deciding
     return Expr(t.BOOLEAN, False, sources, HAS_SUBQUERY)
 
 

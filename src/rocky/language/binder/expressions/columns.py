@@ -149,11 +149,13 @@ def _lookup_elsewhere(
 
 def _laterally(expr: Expr, name: str, *, known: bool) -> Expr:
     """An alias of the same select list, marked: some places do not take it."""
+    if not known:
+        return Expr(t.UNKNOWN, True, expr.sources, expr.flags)
     return Expr(
         expr.type,
         expr.nullable,
         expr.sources,
-        expr.flags | (HAS_LATERAL_ALIAS if known else 0),
+        expr.flags | HAS_LATERAL_ALIAS,
         expr.value,
         expr.foldable,
         name,
@@ -164,7 +166,7 @@ def _find_outer(
     identifiers: list[Any], parts: tuple[str, ...], node: exp.Expr, scope: Scope
 ) -> Expr | None:
     """The column of an enclosing query; what uses it is correlated."""
-    outer = scope.parent
+    outer, nearer = scope.parent, scope.relation.known
     while outer is not None:
         found = _find_in_outer(parts, outer)
         if found is None and outer.inside is not None and outer.clause != "order":
@@ -184,10 +186,14 @@ def _find_outer(
             if used > 1:
                 scope.binding.name_alias(identifiers[used - 2])
             scope.binding.outer_uses.append(outer.relation)
+            if used == 1 and not nearer:
+                # A table of unknown columns stands nearer, and may have one of this name.
+                return Expr(t.UNKNOWN, True, columns[0].sources)
             twin = columns[0].copy()
             twin.flags |= HAS_OUTER
             twin.outer = True
             return bind_fields(twin, identifiers[used:], node, scope)
+        nearer = nearer and outer.relation.known
         outer = outer.parent
     return None
 

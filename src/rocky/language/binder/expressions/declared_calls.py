@@ -109,7 +109,9 @@ def bind_declared_rows(
     if function.kind == "sql":
         body, filled = _call_body(function, arguments, scope)
         made = [
-            Column(each.name, each.type, each.nullable, _through(each, filled), binding.fresh())
+            Column(
+                each.name, each.type, each.nullable, _through(each, filled, scope), binding.fresh()
+            )
             for each in body.columns
         ]
         return Relation(made, body.known)
@@ -187,7 +189,7 @@ def _inlined(function: DeclaredFunction, arguments: Sequence[Argument], scope: S
         scope.binding.give_up(f"function `{function.name}`, whose declaration has errors")
         return Expr(function.returns or t.UNKNOWN, True, merge_sources(filled, EXPRESSION), flags)
     column = body.columns[0]
-    return Expr(column.type, column.nullable, _through(column, filled), flags)
+    return Expr(column.type, column.nullable, _through(column, filled, scope), flags)
 
 
 def _call_body(
@@ -213,11 +215,12 @@ def _call_body(
     return body, filled
 
 
-def _through(column: BodyColumn, arguments: Sequence[Expr]) -> Sources:
+def _through(column: BodyColumn, arguments: Sequence[Expr], scope: Scope) -> Sources:
     """The sources of a value that a body makes of some arguments."""
     found: Sources = NO_SOURCES
-    for place, kind in column.sources:
-        found = found | lift(arguments[place].sources, kind)
+    for place, kind, effect in column.sources:
+        sources = lift(arguments[place].sources, kind)
+        found = found | (scope.binding.shares.weaken(sources, effect) if effect else sources)
     return found
 
 

@@ -7,8 +7,19 @@ from sqlglot import exp
 
 from rocky.diagnostics import Code
 from rocky.diagnostics.suggestion import closest
-from rocky.language.binder.expr import EXPRESSION, Column, Expr, derived, unknown
-from rocky.language.binder.scopes import EMPTY_RELATION, FROM_CLAUSE, Scope
+from rocky.language.binder.expr import (
+    DIRECT,
+    EXPRESSION,
+    WHOLE,
+    Column,
+    Expr,
+    FieldValue,
+    Sources,
+    derived,
+    unknown,
+)
+from rocky.language.binder.scopes import EMPTY_RELATION, FROM_CLAUSE, Binding, Scope
+from rocky.language.binder.shares import Way
 from rocky.language.datatypes import types as t
 
 
@@ -52,17 +63,14 @@ def bind_field(base: Expr, name: str, node: exp.Expr, scope: Scope) -> Expr:
         if field is None:
             return unknown([base])
         scope.binding.notes.append(("struct-field", node))
-        found = derived(field.type, base.nullable or field.nullable, [base], EXPRESSION)
-        found.name = field.name
-        return found
+        return _value_of(base, field, field.type, base.nullable or field.nullable, scope)
     if isinstance(kind, t.ArrayType) and isinstance(kind.element, t.StructType):
         field = _field(kind.element, name, node, scope)
         if field is None:
             return unknown([base])
         contains_null = kind.contains_null or field.nullable
-        found = derived(t.array(field.type, contains_null), base.nullable, [base], EXPRESSION)
-        found.name = field.name
-        return found
+        made = t.array(field.type, contains_null)
+        return _value_of(base, field, made, base.nullable, scope)
     if isinstance(kind, t.MapType):
         found = derived(kind.value, True, [base], EXPRESSION)
         found.name = name
@@ -76,6 +84,52 @@ def bind_field(base: Expr, name: str, node: exp.Expr, scope: Scope) -> Expr:
         "INVALID_EXTRACT_BASE_FIELD_TYPE",
         help="only structs, maps and arrays of structs have fields",
     )
+
+
+def _value_of(
+    base: Expr,
+    field: t.StructField,
+    kind: t.DataType,
+    nullable: bool,  # noqa: FBT001 - as in Expr
+    scope: Scope,
+) -> Expr:
+    """A field of a value; of a column of a table, or a field of one, it is known which."""
+    found = derived(kind, nullable, [base], EXPRESSION)
+    narrowed = _narrowed(base, field.name, scope)
+    if narrowed is not None:
+        found = FieldValue(kind, nullable, narrowed, found.flags, found.value, found.foldable)
+    found.name = field.name
+    return found
+
+
+def _narrowed(base: Expr, name: str, scope: Scope) -> Sources | None:
+    """The sources of a field of a value; None where the value is not just what a table has.
+
+    The column of a table may come through a union with a struct of other names: its own type says
+    whether these are the names that the table knows.
+    """
+    binding = scope.binding
+    inside = base.__class__ is FieldValue
+    if not inside and base.__class__ is not Column:
+        return None
+    made = []
+    for source in base.sources:
+        path, effect = binding.shares.way_of(source)
+        if not inside:
+            origin = (source & WHOLE) >> 3
+            if source & 7 != DIRECT or path or _type_in_table(origin, binding) != base.type.text:
+                return None
+        path = f"{path}.{name.lower()}" if path else name.lower()
+        made.append(binding.shares.put((source & ~7) | EXPRESSION, Way(path, effect)))
+    return frozenset(made)
+
+
+def _type_in_table(origin: int, binding: Binding) -> str | None:
+    """The text of the type that a column has in its table; None where no table says."""
+    name, column = binding.origins[origin]
+    table = binding.reads.get(name)
+    found = (each.type.text for each in table.fields if each.name == column) if table else ()
+    return next(iter(found), None)
 
 
 def _field(kind: t.StructType, name: str, node: exp.Expr, scope: Scope) -> t.StructField | None:
@@ -211,7 +265,8 @@ def _shown(column: Column) -> Column:
 def _fields(column: Expr, kind: t.StructType, scope: Scope) -> list[Column]:
     columns = []
     for field in kind.fields:
-        expr = derived(field.type, column.nullable or field.nullable, (column,), EXPRESSION)
+        nullable = column.nullable or field.nullable
+        expr = _value_of(column, field, field.type, nullable, scope)
         columns.append(
             Column(field.name, expr.type, expr.nullable, expr.sources, scope.binding.fresh())
         )

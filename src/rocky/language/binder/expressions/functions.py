@@ -63,6 +63,7 @@ from rocky.language.functions.operand import NO_VALUE, Refusal, Typing
 from rocky.language.functions.special import SPECIAL
 from rocky.language.functions.special.higher_order import HIGHER_ORDER
 from rocky.language.functions.special.inference import fold_call
+from rocky.language.functions.tag_rules import tag_effect
 
 ARITHMETIC_AGGREGATES: Final = frozenset(
     "sum avg mean try_sum try_avg stddev stddev_pop stddev_samp std variance var_pop "
@@ -278,7 +279,12 @@ def _result(
             help="cast the string where it enters the project, or use `try_cast`",
         )
     value = fold_call(key, args) if foldable else NO_VALUE
-    return Expr(*typing, merge_sources(args, lineage), flags, value, foldable)
+    sources = merge_sources(args, lineage)
+    if sources:
+        effect = tag_effect(key, args, windowed=role == "window")
+        if effect:
+            sources = scope.binding.shares.weaken(sources, effect)
+    return Expr(*typing, sources, flags, value, foldable)
 
 
 def _operator(key: str, args: list[Expr], node: exp.Expr, scope: Scope) -> Expr:

@@ -15,7 +15,7 @@
   const SHAPE = 1.6;
   const COLOURS = [
     "surface", "line", "wire", "ink", "muted", "accent", "error",
-    "source", "seed", "model", "import",
+    "source", "seed", "model", "import", "table",
   ];
 
   const measure = document.createElement("canvas").getContext("2d");

@@ -61,6 +61,7 @@
         h("p", { class: "lead" }, lead(index, errors, last))),
       h("ul", { class: "stats", "aria-label": "Counts" },
         stat(of("model"), "model", "#/tables?kind=model"), stat(of("source") + of("import"), "source", "#/tables?kind=source"),
+        of("table") ? stat(of("table"), "pipeline table", "#/tables?kind=table") : null,
         stat(of("seed"), "seed", "#/tables?kind=seed"), stat(columns, "column", "#/tables"), stat(tests, "test", "#/tables?tests"),
         stat(index.findings.length, "finding", "#/findings", errors ? "bad" : null)),
       tables.length && graphPart(tables.map((table) => table.place)),

@@ -66,7 +66,7 @@
     }
   }
 
-  const KINDS = ["source", "seed", "model", "import"];
+  const KINDS = ["source", "table", "seed", "model", "import"];
 
   function legend(places) {
     const { tables } = Rocky.store.index;

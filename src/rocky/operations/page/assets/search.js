@@ -24,7 +24,7 @@
     return found;
   }
 
-  const RANK = { model: 0, source: 1, seed: 1, import: 1, column: 4, test: 6 };
+  const RANK = { model: 0, source: 1, seed: 1, import: 1, table: 1, column: 4, test: 6 };
 
   function score(entry, words) {
     let total = RANK[entry.kind];

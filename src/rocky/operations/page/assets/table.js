@@ -104,16 +104,25 @@
     return [holder, h("div", { class: "choices under" }, Rocky.legend(all.places), choice)];
   }
 
+  const NO_COLUMNS = {
+    model: "The columns are not known: the model has errors.",
+    table: "The columns are not known yet: the pipeline has not written the table, or it lies in an object store.",
+  };
+  // Whether the project makes it, a model or a pipeline, and its columns come from others.
+  const isMade = (table) => table.kind === "model" || table.kind === "table";
+
   function columns(table, found) {
-    if (!found.columns.length) return Rocky.empty(table.kind === "model" ? "The columns are not known: the model has errors." : "None is declared.");
+    const open = (found.unknown || []).map(([name, command]) =>
+      h("p", { class: "hint" }, "The columns of ", h("code", {}, name), " are not known: ", h("code", {}, command), " makes them known."));
+    if (!found.columns.length) return open.length ? open : Rocky.empty(NO_COLUMNS[table.kind] || "None is declared.");
     const told = found.columns.some((column) => column.description);
-    const heads = ["Column", "Type", told && "Description", table.kind === "model" ? "Comes from" : "Read by"].filter(Boolean);
+    const heads = ["Column", "Type", told && "Description", isMade(table) ? "Comes from" : "Read by"].filter(Boolean);
     const rows = found.columns.map((column) => [
       [h("a", { class: "name", href: store.columnLink(table, column.name) }, column.name), " ", marks(column)],
       [h("code", { class: "type" }, column.type), column.nullable ? null : [" ", h("span", { class: "mark" }, "not null")]],
       ...(told ? [column.description || ""] : []),
-      links(table, column, table.kind === "model" ? column.sources : column.readers)]);
-    return [found.complete ? null : h("p", { class: "hint" }, "Some columns may be missing: not all that the model reads is known."),
+      links(table, column, isMade(table) ? column.sources : column.readers)]);
+    return [...open, found.complete ? null : h("p", { class: "hint" }, "Some columns may be missing: not all that the model reads is known."),
       Rocky.grid("Columns", heads, rows)];
   }
 
@@ -221,7 +230,7 @@
       list(facts),
       tested.length ? Rocky.section("Tests", tests(tested)) : null,
       h("div", { class: "pair" },
-        Rocky.section("Comes from", above.length ? tree(above) : h("p", { class: "quiet" }, table.kind === "model" ? "No column." : `A column of a ${table.kind}.`)),
+        Rocky.section("Comes from", above.length ? tree(above) : h("p", { class: "quiet" }, isMade(table) ? "No column." : `A column of a ${table.kind}.`)),
         Rocky.section("Goes to", below.length ? tree(below) : h("p", { class: "quiet" }, "No column is made from it."))),
     ];
   }

@@ -1,0 +1,86 @@
+"""The masks of a project's tables as values: of each column its SQL, and what cannot be masked."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from rocky.canonical import ascii_json, text_hash
+from rocky.project.configuration.masks import MaskStrategy
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnMask:
+    """How one column is masked. `sql` stands in its place; `strategies` are by field, "" for all.
+
+    `key` tells the key of hashes from others, where the mask needs it.
+    """
+
+    column: str
+    tags: tuple[str, ...]
+    strategies: tuple[tuple[str, MaskStrategy], ...]
+    sql: str
+    key: str | None = None
+
+    @property
+    def strategy(self) -> str:
+        """The strategies as people write them."""
+        return ", ".join(f"{path}: {each}" if path else str(each) for path, each in self.strategies)
+
+    @property
+    def distinct(self) -> bool:
+        """Whether the masked column still tells different values apart."""
+        return all(each.distinct for _, each in self.strategies)
+
+    @property
+    def document(self) -> dict[str, str]:
+        """What is recorded of it, and hashed: another document is another table."""
+        found = {"strategy": self.strategy, "sql": self.sql}
+        return found if self.key is None else {**found, "key": self.key}
+
+
+TableMasks = Mapping[str, ColumnMask]
+"""The masks of a table, by lower-case column."""
+
+
+class MaskProblem(NamedTuple):
+    """Why a column cannot be masked as it should be. `kind` is `unfit`, `mixed` or `key`."""
+
+    kind: str
+    table: str
+    column: str
+    tag: str
+    message: str
+    help: str
+
+
+@dataclass(frozen=True, slots=True)
+class MaskPlan:
+    """The masks of all tables of a project, in one environment.
+
+    `clear` are models that have no table, such as views, with the columns that are clear in them
+    and would be masked in a table.
+    """
+
+    tables: Mapping[str, TableMasks] = field(default_factory=dict)
+    clear: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    problems: tuple[MaskProblem, ...] = ()
+
+    def of(self, table: str) -> TableMasks:
+        """The masks of a model's or a seed's table, by its key."""
+        return self.tables.get(table, NO_TABLE_MASKS)
+
+
+NO_TABLE_MASKS: Final[TableMasks] = {}
+
+
+def documents_of(masks: TableMasks) -> dict[str, dict[str, str]]:
+    """What is recorded of the masks of a table, by column as it is spelt."""
+    return {each.column: each.document for each in masks.values()}
+
+
+def digest_of(masks: TableMasks) -> str:
+    """What tells the masks of a table from others; empty where nothing is masked."""
+    return text_hash(ascii_json(documents_of(masks))) if masks else ""
+
+
+NO_MASK_PLAN: Final = MaskPlan()

@@ -1,0 +1,1 @@
+"""Masks: classified values hidden by typed SQL expressions, and which column gets which."""

@@ -1,0 +1,82 @@
+"""Mask expressions bound by the compiler: of the column's type, the same each time, no tables.
+
+What is handed to Spark is what is bound here, so a mask that Spark would refuse is refused before.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from rocky.analysis.masks.expressions import HASH_ARRAYS, HASH_FUNCTIONS
+from rocky.language.binder.query import bind_text
+from rocky.language.datatypes.types import BIGINT, BINARY, STRING, StructField, array
+from rocky.language.declared_functions import DeclaredFunction, FunctionParameter
+from rocky.language.macros.arguments import expression_of, parse_expression
+from rocky.language.syntax.parser import SyntaxProblem
+from rocky.language.tables import Table
+from rocky.project.configuration.masks import MaskStrategy
+
+_SUBJECT: Final = "rocky_masked"
+_HASHED: Final = {"string": STRING, "binary": BINARY, "bigint": BIGINT}
+
+
+def _hash_functions() -> dict[str, DeclaredFunction]:
+    found = {}
+    for names, wrap in ((HASH_FUNCTIONS, False), (HASH_ARRAYS, True)):
+        for kind, name in names.items():
+            type_ = array(_HASHED[kind]) if wrap else _HASHED[kind]
+            parameter = FunctionParameter("value", type_)
+            found[name] = DeclaredFunction(name, "arrow", (parameter,), type_, deterministic=True)
+    return found
+
+
+class _MaskTables:
+    """The one table that a mask is over. A mask reads no other and calls nobody's functions."""
+
+    def __init__(self, column: StructField) -> None:
+        self._table = Table(_SUBJECT, (column,), (_SUBJECT,))
+        self._functions = _hash_functions()
+
+    def find(self, parts: tuple[str, ...]) -> Table | None:
+        return self._table if parts == (_SUBJECT,) else None
+
+    def undeclared(self, parts: tuple[str, ...]) -> Table | None:  # noqa: ARG002 - of the protocol
+        return None
+
+    def function(self, parts: tuple[str, ...]) -> DeclaredFunction | None:
+        return self._functions.get(parts[-1]) if len(parts) == 1 else None
+
+    def function_names(self) -> Iterable[str]:
+        return self._functions
+
+    @property
+    def declares_functions(self) -> bool:
+        return True
+
+    def names(self) -> Iterable[str]:
+        return ()
+
+
+def check_own(strategy: MaskStrategy) -> str | None:
+    """Why the text of `sql(...)` is not one expression; None when it is, and for other strategies.
+
+    Asked before it is put among other SQL, which it must not be able to leave.
+    """
+    if strategy.name != "sql":
+        return None
+    parsed = parse_expression(strategy.argument)
+    if isinstance(parsed, SyntaxProblem):
+        return parsed.message
+    return "this is not one expression" if expression_of(parsed) is None else None
+
+
+def check_expression(sql: str, column: StructField) -> tuple[str, ...]:
+    """What is wrong with the SQL that masks a column, in a sentence each."""
+    bound = bind_text(f"SELECT {sql} AS masked FROM {_SUBJECT}", _MaskTables(column))  # noqa: S608 - ours
+    if bound.diagnostics:
+        return tuple(each.message for each in bound.diagnostics)
+    if bound.binding is not None and (bound.binding.chances or bound.binding.volatile):
+        return ("the mask gives another value each time, so equal values would not stay equal",)
+    given = bound.columns[0].type
+    if given.kind != "unknown" and given.text.lower() != column.type.text.lower():
+        return (f"the mask gives a `{given}`, and the column is a `{column.type}`",)
+    return ()

@@ -1,0 +1,47 @@
+"""The columns that a strategy goes by, which a mask could make useless."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rocky.project import ModelFile
+from rocky.project.configuration.strategies import (
+    DeleteInsert,
+    Incremental,
+    Merge,
+    Microbatch,
+    Snapshot,
+    TimeInterval,
+)
+
+
+class UsedColumn(NamedTuple):
+    """A column and what it is for. `needs_order` where it says what is newer than what."""
+
+    name: str
+    role: str
+    needs_order: bool = False
+
+
+def used_columns(model: ModelFile) -> Iterator[UsedColumn]:
+    """The columns that decide which rows of a model's table are replaced, or are new."""
+    strategy = model.strategy
+    match strategy:
+        case Merge():
+            yield from (UsedColumn(each, "a key of the merge") for each in strategy.unique_key)
+        case Snapshot():
+            yield from (UsedColumn(each, "a key of the snapshot") for each in strategy.unique_key)
+            if strategy.updated_at is not None:
+                yield UsedColumn(strategy.updated_at, "the time of changes", needs_order=True)
+        case DeleteInsert():
+            yield from (
+                UsedColumn(each, "what partitions are replaced by")
+                for each in strategy.partition_by
+            )
+        case Incremental():
+            yield UsedColumn(strategy.timestamp_column, "the watermark", needs_order=True)
+        case Microbatch():
+            yield UsedColumn(strategy.timestamp_column, "the watermark", needs_order=True)
+        case TimeInterval():
+            yield UsedColumn(strategy.time_column, "what intervals are cut by", needs_order=True)
+        case _:
+            return

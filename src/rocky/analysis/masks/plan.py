@@ -1,0 +1,339 @@
+"""Which column of which table is masked, and how: the tags of columns joined with `[mask]`.
+
+A value is masked where it would first be written: what comes clear from a source, or through views
+from one, is masked by the table that holds it, and what a table gives that is masked already is
+left as it is. So a hash is a hash of the clear value everywhere, and joins on it go on working.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Final, NamedTuple
+
+from rocky.analysis.classification import Classifications, TagFact
+from rocky.analysis.column_masks import (
+    NO_MASK_PLAN,
+    ColumnMask,
+    MaskPlan,
+    MaskProblem,
+    TableMasks,
+)
+from rocky.analysis.compilation import Compilation, unpack_body, unpack_schema
+from rocky.analysis.masks.check import check_expression, check_own
+from rocky.analysis.masks.expressions import HASH_NAMES, Unmaskable, mask_fields
+from rocky.analysis.masks.keys import used_columns
+from rocky.language.datatypes.text import decode_type
+from rocky.language.datatypes.types import StructField
+from rocky.language.ir import LINEAGE_KINDS
+from rocky.project.configuration.masks import MaskStrategy
+from rocky.project.configuration.strategies import is_inline
+from rocky.project.project import mask_strategies
+
+CLEAR: Final = "clear"
+MASKED: Final = "masked"
+_States = frozenset[str]
+_DIRECT: Final = LINEAGE_KINDS.index("direct")
+
+
+def plan_masks(compilation: Compilation, classifications: Classifications) -> MaskPlan:
+    """What is masked in the environment that the project is in."""
+    strategies = mask_strategies(compilation.project)
+    if not strategies or not classifications:
+        return NO_MASK_PLAN
+    return _Planner(compilation, classifications, strategies).run()
+
+
+class _Origin(NamedTuple):
+    """A column that one is made from. `paths` are the fields that are read of it, "" for all."""
+
+    table: str
+    column: str
+    direct: bool
+    paths: tuple[str, ...]
+
+    def is_inside(self, outer: str, field: str) -> bool:
+        """Whether what becomes a field of the result is all of it in a field of the origin."""
+        if not outer:
+            return True
+        # Of what is computed it is not known where in the result the fields are.
+        inner = field if self.direct else ""
+        ends = (".".join(each for each in (path, inner) if each) for path in self.paths)
+        return all(end == outer or end.startswith(f"{outer}.") for end in ends)
+
+
+class _Planner:
+    """One walk over the tables of a project, each after what it reads."""
+
+    def __init__(
+        self,
+        compilation: Compilation,
+        classifications: Classifications,
+        strategies: Mapping[str, MaskStrategy],
+    ) -> None:
+        self._compilation = compilation
+        self._project = compilation.project
+        self._facts = classifications
+        self._strategies = strategies
+        self._key = self._project.config.governance.key_fingerprint
+        self._states: dict[str, dict[str, _States]] = {}
+        self._tables: dict[str, TableMasks] = {}
+        self._clear: dict[str, tuple[str, ...]] = {}
+        self._problems: list[MaskProblem] = []
+
+    def run(self) -> MaskPlan:
+        for key, seed in self._project.seeds.items():
+            if key not in self._project.models:
+                self._mask_seed(key, seed.columns)
+        for name in self._compilation.order:
+            key = name.lower()
+            if key in self._compilation.models and self._facts.table(key):
+                self._mask_model(key)
+        return MaskPlan(self._tables, self._clear, tuple(self._problems))
+
+    def _mask_seed(self, key: str, columns: Iterable[StructField]) -> None:
+        masks: dict[str, ColumnMask] = {}
+        for column in columns:
+            facts = self._facts.table(key).get(column.name.lower(), ())
+            wanted = self._wanted(facts)
+            mask = self._mask(key, column, facts, wanted) if wanted else None
+            if mask is not None:
+                masks[column.name.lower()] = mask
+        self._keep(key, masks)
+
+    def _keep(self, key: str, masks: dict[str, ColumnMask]) -> None:
+        if masks:
+            self._tables[key] = masks
+            self._states[key] = dict.fromkeys(masks, frozenset({MASKED}))
+
+    def _mask_model(self, key: str) -> None:
+        record = self._compilation.models.record(key)
+        body, schema = unpack_body(record), unpack_schema(record)
+        facts = self._facts.table(key)
+        columns = [
+            StructField(name, decode_type(kind), null) for name, kind, null in schema.columns
+        ]
+        arriving: dict[str, _States] = {}
+        shares = {(each.column, each.origin): each.ways for each in body.shares}
+        for index, (column, (_, _, _, sources)) in enumerate(
+            zip(columns, body.details, strict=True)
+        ):
+            origins = [
+                _Origin(
+                    *body.origins[source >> 3],
+                    direct=source & 7 == _DIRECT,
+                    paths=tuple(path for path, _ in shares.get((index, source >> 3), (("", 0),))),
+                )
+                for source in sources
+            ]
+            arriving[column.name.lower()] = self._arriving(
+                facts.get(column.name.lower(), ()), origins
+            )
+        if is_inline(self._project.models[key].strategy):
+            self._pass_on(key, columns, facts, arriving)
+            return
+        masks: dict[str, ColumnMask] = {}
+        if not schema.known and "*" in facts and self._wanted(facts["*"]):
+            self._report("unfit", key, "*", facts["*"], "its columns are not known")
+        for column in columns:
+            name = column.name.lower()
+            wanted = self._wanted(self._facts.of(key, name))
+            if not wanted or CLEAR not in arriving[name]:
+                continue
+            mask = self._mask(key, column, self._facts.of(key, name), wanted)
+            if mask is not None:
+                masks[name] = mask
+            if MASKED in arriving[name]:
+                self._refuse_mixture(key, column, facts[name], wanted)
+        self._tables |= {key: masks} if masks else {}
+        self._states[key] = {
+            name: frozenset({MASKED}) if name in masks else arrived
+            for name, arrived in arriving.items()
+        }
+        self._problems += self._strategy_problems(key, masks)
+
+    def _pass_on(
+        self,
+        key: str,
+        columns: Iterable[StructField],
+        facts: Mapping[str, tuple[TagFact, ...]],
+        arriving: Mapping[str, _States],
+    ) -> None:
+        """A model without a table masks nothing: its readers see what arrives."""
+        self._states[key] = dict(arriving)
+        names = [each.name for each in columns]
+        clear = tuple(
+            name
+            for name in names
+            if CLEAR in arriving[name.lower()] and self._wanted(facts.get(name.lower(), ()))
+        )
+        if clear:
+            self._clear[key] = clear
+
+    def _arriving(self, facts: Sequence[TagFact], origins: Sequence[_Origin]) -> _States:
+        """Whether tagged values come clear into a column, or masked, or both."""
+        found: set[str] = set()
+        for origin in origins:
+            if self._facts.of(origin.table, origin.column):
+                found |= self._state(origin.table, origin.column)
+        if not found:
+            # Declared here, or come by a way that has no edges, as into a Python model.
+            for fact in facts:
+                before = fact.before.column if fact.before is not None else None
+                found |= self._state(before.table, before.column) if before else {CLEAR}
+        if any(fact.declared and not self._is_told_before(fact, origins) for fact in facts):
+            # What is masked of it was masked for another tag, or is another part of it.
+            found.add(CLEAR)
+        return frozenset(found)
+
+    def _is_told_before(self, fact: TagFact, origins: Iterable[_Origin]) -> bool:
+        """Whether all that a column is made from has the tag that is declared at it, or a higher.
+
+        A higher one decides over it, so what it masked is masked.
+        """
+        if fact.tag not in self._strategies:
+            return True
+        order = self._project.config.classifications.order
+        higher = order[: order.index(fact.tag)] if fact.tag in order else ()
+        deciding = {fact.tag, *(tag for tag in higher if tag in self._strategies)}
+        return all(
+            any(
+                before.tag in deciding and origin.is_inside(before.field, fact.field)
+                for before in self._facts.of(origin.table, origin.column)
+            )
+            for origin in origins
+        )
+
+    def _state(self, table: str, column: str) -> _States:
+        known = self._states.get(table.lower())
+        if known is None:
+            return frozenset({CLEAR})
+        return known.get(column.lower(), frozenset({CLEAR})) or frozenset({CLEAR})
+
+    def _wanted(self, facts: Iterable[TagFact]) -> dict[str, tuple[str, MaskStrategy]]:
+        """By field the tag that decides, and its strategy: the highest of those that have one."""
+        found: dict[str, tuple[str, MaskStrategy]] = {}
+        order = self._project.config.classifications.order
+        for fact in facts:
+            strategy = self._strategies.get(fact.tag)
+            if strategy is None:
+                continue
+            tag, known = found.setdefault(fact.field, (fact.tag, strategy))
+            if known.name == "none" and not {tag, fact.tag} <= {*order}:
+                # Nobody said that `none` is to decide over the other.
+                found[fact.field] = fact.tag, strategy
+        if "" in found and found[""][1].name != "none":
+            found = {"": found[""]}
+        return {path: each for path, each in found.items() if each[1].name != "none"}
+
+    def _undecided(self, facts: Iterable[TagFact]) -> tuple[str, MaskStrategy | None, str] | None:
+        """Why it is not said which of several masks decides, by which mask, and what would help."""
+        masked = [fact for fact in facts if fact.tag in self._strategies]
+        order = self._project.config.classifications.order
+        for one, other in combinations(masked, 2):
+            first, second = self._strategies[one.tag], self._strategies[other.tag]
+            if first == second:
+                continue
+            if one.field == other.field and not {one.tag, other.tag} <= {*order}:
+                message = f"it has the tag `{other.tag}` too, whose mask is `{second}`"
+                return message, first, "say in `order` of `[classifications]` which is higher"
+            whole, part = (second, one) if not other.field else (first, other)
+            if bool(one.field) != bool(other.field) and whole.name == "sql":
+                message = f"its field `{part.field}` has a mask of its own, for `{part.tag}`"
+                return message, whole, "use `redact`, `null` or `hash` for the whole"
+        return None
+
+    def _mask(
+        self,
+        key: str,
+        column: StructField,
+        facts: Sequence[TagFact],
+        wanted: Mapping[str, tuple[str, MaskStrategy]],
+    ) -> ColumnMask | None:
+        chosen = {path: strategy for path, (_, strategy) in wanted.items()}
+        undecided = self._undecided(facts)
+        if undecided is not None:
+            self._report("unfit", key, column.name, facts, *undecided)
+            return None
+        for strategy in chosen.values():
+            wrong = check_own(strategy)
+            if wrong is not None:
+                self._report("unfit", key, column.name, facts, wrong, strategy)
+                return None
+        try:
+            sql = mask_fields(chosen, column)
+        except Unmaskable as refusal:
+            strategy = next(iter(chosen.values()))
+            self._report("unfit", key, column.name, facts, str(refusal), strategy, refusal.help)
+            return None
+        found = check_expression(sql, column)
+        if found:
+            strategy = next(iter(chosen.values()))
+            self._report("unfit", key, column.name, facts, found[0], strategy)
+            return None
+        keyed = any(name in sql for name in HASH_NAMES)
+        if keyed and self._key is None:
+            self._report(
+                "unfit",
+                key,
+                column.name,
+                facts,
+                "there is no key of hashes",
+                help="set `hash_key` in `[governance]`",
+            )
+            return None
+        tags = tuple(dict.fromkeys(tag for tag, _ in wanted.values()))
+        return ColumnMask(
+            column.name, tags, tuple(sorted(chosen.items())), sql, self._key if keyed else None
+        )
+
+    def _refuse_mixture(
+        self,
+        key: str,
+        column: StructField,
+        facts: Iterable[TagFact],
+        wanted: Mapping[str, tuple[str, MaskStrategy]],
+    ) -> None:
+        twice = next((each for _, each in wanted.values() if not each.idempotent), None)
+        if twice is None:
+            return
+        self._report(
+            "mixed",
+            key,
+            column.name,
+            facts,
+            f"clear and masked values meet here, and `{twice}` of a masked value is another value",
+            twice,
+            "read both from sources, or both from tables",
+        )
+
+    def _strategy_problems(self, key: str, masks: TableMasks) -> Iterator[MaskProblem]:
+        for name, role, needs_order in used_columns(self._project.models[key]):
+            mask = masks.get(name.lower())
+            if mask is None or (mask.distinct and not needs_order):
+                continue
+            help_text = (
+                "use another column, or `none` for its tag"
+                if needs_order
+                else "use `hash`, which keeps different values apart"
+            )
+            yield MaskProblem(
+                "key",
+                key,
+                mask.column,
+                mask.tags[0],
+                f"`{mask.column}` is {role}, and masked by `{mask.strategy}` it cannot be",
+                help_text,
+            )
+
+    def _report(
+        self,
+        kind: str,
+        key: str,
+        column: str,
+        facts: Iterable[TagFact],
+        message: str,
+        strategy: MaskStrategy | None = None,
+        help: str = "",  # noqa: A002 - as in diagnostics
+    ) -> None:
+        tag = next((fact.tag for fact in facts if fact.tag in self._strategies), "")
+        shown = f"`{column}` cannot be masked by `{strategy or self._strategies[tag]}`: {message}"
+        self._problems.append(MaskProblem(kind, key, column, tag, shown, help))

@@ -1,0 +1,69 @@
+"""Holders outside of production's tables: branches and seeds that have rows of a subject too.
+
+A branch has tables of its own, made from production's files: in a folder they are links to the same
+bytes, in an object store names of them. Nothing that is removed from production is gone while a
+branch has it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocky.maintenance.erasure.contents import FileQuestion, can_ask, find_held, key_fields
+from rocky.maintenance.erasure.subject import Subject
+from rocky.store.file_usage import list_files, load_shared
+from rocky.store.warehouse import BRANCH_PREFIX, Table, Warehouse, open_warehouse
+
+
+@dataclass(frozen=True, slots=True)
+class BranchHolding:
+    """A table of a branch with rows of the subject, in some of its files."""
+
+    branch: str
+    table: str
+    files: int
+
+
+def find_branch_holdings(
+    warehouse: Warehouse,
+    columns: Mapping[str, Sequence[str]],
+    subject: Subject | None,
+    held: frozenset[str],
+) -> tuple[BranchHolding, ...]:
+    """The tables of branches that hold rows of a subject. Raises StoreUnreadable.
+
+    `columns` are key columns by target in lower case; a table that production has not got is asked
+    by the column's own name. `held` are names of production's files that hold such rows.
+    """
+    found = []
+    for folder in warehouse.objects.folders(""):
+        if not folder.lower().startswith(BRANCH_PREFIX):
+            continue
+        options = warehouse.objects.location.settings
+        branch = open_warehouse(warehouse.objects.place(folder), base=Path(), options=options)
+        name = folder[len(BRANCH_PREFIX) :]
+        for table in branch.tables():
+            own = () if subject is None else (subject.column,)
+            wanted = columns.get(table.name.lower(), own)
+            files = _count_files(table, wanted, subject, held)
+            if files:
+                found.append(BranchHolding(name, table.name, files))
+        if warehouse.objects.location.folder is None:
+            shared = sum(uri.rpartition("/")[2] in held for uri in load_shared(branch))
+            if shared:
+                found.append(BranchHolding(name, "files of production", shared))
+    return tuple(found)
+
+
+def _count_files(
+    table: Table, columns: Sequence[str], subject: Subject | None, held: frozenset[str]
+) -> int:
+    data, snapshot = list_files(table).data, table.snapshot()
+    # Equal names are equal bytes.
+    found = {each.path for each in data if each.path.rpartition("/")[2] in held}
+    fields = [] if snapshot is None else key_fields(snapshot, columns)
+    if snapshot is not None and subject is not None and can_ask(fields, subject):
+        live = {file.name for file in snapshot.files}
+        asked = FileQuestion(fields, subject)
+        found |= {each.info.path for each in find_held(table.objects, data, live, asked)}
+    return len(found)

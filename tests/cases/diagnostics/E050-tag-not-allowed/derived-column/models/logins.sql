@@ -1,0 +1,5 @@
+SELECT
+  id,
+  -- expect: E050
+  lower(email) AS login
+FROM stg

@@ -1,0 +1,1 @@
+SELECT count(email) AS logins FROM stg

@@ -1,0 +1,1 @@
+SELECT id, id AS login FROM raw.people

@@ -1,0 +1,1 @@
+SELECT id, lower(email) AS login FROM raw.people

@@ -1,0 +1,1 @@
+SELECT lower(email) AS login FROM raw.people

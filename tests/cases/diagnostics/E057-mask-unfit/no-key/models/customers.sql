@@ -1,0 +1,2 @@
+-- expect: E057
+SELECT id, email FROM people

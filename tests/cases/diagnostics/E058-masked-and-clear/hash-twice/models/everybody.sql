@@ -1,0 +1,2 @@
+-- expect: E058
+SELECT email FROM customers UNION ALL SELECT email FROM people

@@ -1,0 +1,117 @@
+"""A shop with people in it: tables that carry their key, tables that do not, and their past."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from rocky.ledger.erasure_records import ErasureRecord, load_erasures
+from rocky.operations.erase import EraseRequest, erase
+from rocky.operations.erase_report import EraseReport, TableErasure
+from rocky.operations.run import run
+from rocky.operations.workspace import Workspace
+from rocky.plan.request import RunRequest
+from rocky.run.engine import spark as engines
+from tests.maintenance.shops import AppendedShop
+from tests.run.memory_engine import MemoryEngine
+from tests.run.runs import Shop
+
+SOURCE = (
+    '[[source]]\nname = "raw.people"\nformat = "csv"\npath = "data/people.csv"\n'
+    'columns = [ { name = "person_id", type = "bigint" }, { name = "mail", type = "string" },'
+    ' { name = "day", type = "date" } ]\n'
+)
+FIRST, LAST = "aaa-first@example.org", "zzz-last@example.org"
+"""The mails of the subject: the lowest and the highest, so that statistics have them."""
+SUBJECT = 987654321012345
+WHERE = f"person_id = {SUBJECT}"
+REASON = "request 17 of 2026"
+PEOPLE = "spark_catalog.default.people"
+
+
+class PeopleShop(AppendedShop):
+    """`people` is appended to, `contacts` renames the key, `mails` drops it, `totals` counts."""
+
+    def __init__(self, root: Path, monkeypatch: Any) -> None:
+        super().__init__(root, monkeypatch)
+        monkeypatch.setattr(MemoryEngine, "tells_bounds", True)
+        for each in ("events", "totals"):
+            (root / f"models/{each}.sql").unlink(missing_ok=True)
+        (root / "models/events.toml").unlink(missing_ok=True)
+        self.write("sources/people.toml", SOURCE)
+        self.write("models/people.sql", "SELECT person_id, mail, day FROM raw.people")
+        self.write(
+            "models/people.toml",
+            '[strategy]\ntype = "incremental"\ntimestamp_column = "day"\n',
+        )
+        self.write("models/contacts.sql", "SELECT person_id AS who, mail FROM people")
+        self.write("models/mails.sql", "SELECT mail FROM people")
+        self.write("models/counts.sql", "SELECT day, count(*) AS n FROM people GROUP BY day")
+
+    names = ("people", "contacts", "mails", "counts")
+
+    def make_runs(self) -> None:
+        for day in (1, 2, 3):
+            self.write_people(day)
+            assert 0 == self.build().exit_code
+
+    def write_people(self, days: int, subject: bool = True) -> None:
+        """Ten people a day; the subject comes on the second, twice."""
+        lines = []
+        for day in range(1, days + 1):
+            rows = [(100 * day + n, f"p{day}{n}@example.org") for n in range(10)]
+            rows += [(SUBJECT, FIRST), (SUBJECT, LAST)] if day == 2 and subject else []
+            lines += [f"{who},{mail},2026-01-0{day}\n" for who, mail in rows]
+        self.write("data/people.csv", "person_id,mail,day\n" + "".join(lines))
+
+    def build(self) -> Any:
+        return run(self.workspace, RunRequest(self.names))
+
+    def erase(self, where: str = WHERE, **more: Any) -> EraseReport:
+        return erase(self.workspace, EraseRequest(where, **more))
+
+    def apply(self, where: str = WHERE, **more: Any) -> EraseReport:
+        return self.erase(where, apply=True, reason=REASON, **more)
+
+    def table(self, report: EraseReport, name: str) -> TableErasure:
+        return next(each for each in report.tables if each.table.endswith(f".{name}"))
+
+    def rows_of(self, name: str) -> list[tuple[object, ...]]:
+        return Shop.rows(self, name)  # type: ignore[arg-type] # it asks for the root alone
+
+    @property
+    def certificates(self) -> tuple[ErasureRecord, ...]:
+        return load_erasures(self.root / ".rocky-state.db")
+
+    def places_of(self, *texts: str, besides: tuple[str, ...] = ()) -> set[str]:
+        """The files below the project that hold one of some texts."""
+        found = set()
+        for path in self.root.rglob("*"):
+            name = path.relative_to(self.root).as_posix()
+            if path.is_file() and not name.startswith(besides):
+                data = path.read_bytes()
+                if data[-4:] == b"PAR1":
+                    # What is compressed is not found by its bytes.
+                    data += str(pq.read_table(path, partitioning=None).to_pylist()).encode()
+                if any(each.encode() in data for each in texts):
+                    found.add(name)
+        return found
+
+
+@contextmanager
+def memory_engine() -> Iterator[pytest.MonkeyPatch]:
+    @contextmanager
+    def open_memory(_adapter: Any, base: Path, *_more: Any) -> Iterator[MemoryEngine]:
+        yield MemoryEngine(base)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engines, "open_project_engine", open_memory)
+        patch.setattr(MemoryEngine, "tells_bounds", True)
+        yield patch
+
+
+def workspace_at(root: str) -> Workspace:
+    return Workspace(Path(root), spark="a session")
