@@ -19,7 +19,7 @@ from typing import Any
 from twenty_models import MODELS, write_project
 
 import rocky
-from rocky.operations.run import run_compiled
+from rocky.operations.execution.run import run_compiled
 from rocky.project.configuration.blocks import Adapter
 from rocky.spark.session import connect_spark
 

@@ -18,7 +18,7 @@ from rocky.api.arguments import RunOptions
 from rocky.api.hints import argument_of, in_python
 from rocky.api.records import Records
 from rocky.errors import InvalidRequest, NothingSelected
-from rocky.operations.history import HistoryRequest
+from rocky.operations.records.history import HistoryRequest
 from rocky.plan.arguments import Request
 
 CALLS = {

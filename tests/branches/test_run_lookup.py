@@ -6,7 +6,7 @@ import rocky as rocky_package
 from rocky.errors import NothingSelected
 from rocky.ledger import open_history_reader
 from rocky.ledger.branches import load_promotions
-from rocky.operations.frame import TableRequest, table_frame
+from rocky.operations.rows.frame import TableRequest, table_frame
 from rocky.operations.workspace import Workspace
 from tests.branches.shops import BranchShop, Template
 

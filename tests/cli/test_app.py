@@ -289,7 +289,7 @@ def test_an_interrupted_command_in_json_is_one_document(monkeypatch, rocky, writ
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rocky.operations.list.compile_workspace", interrupt)
+    monkeypatch.setattr("rocky.operations.graph.list.compile_workspace", interrupt)
     answer = rocky("list", "-o", "json")
 
     assert ExitCode.INTERRUPTED == answer.code

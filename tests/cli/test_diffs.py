@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rocky.operations.revisions import paths_outside
+from rocky.operations.changes.revisions import paths_outside
 from rocky.project.git import find_repository
 from rocky.project.user_cache import cache_place
 from tests.cli.conftest import CONFIG, ORDERS

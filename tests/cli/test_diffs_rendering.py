@@ -9,15 +9,15 @@ import pytest
 
 from rocky.analysis.changes.change import Change, Impact, ProjectDiff, Reached, TableDiff
 from rocky.cli.commands.diff import render_annotations, render_changes, render_reach
-from rocky.operations.diff import report_difference
-from rocky.operations.diff_comment import (
+from rocky.operations.changes.diff import report_difference
+from rocky.operations.changes.diff_comment import (
     LIMIT,
     code_span,
     escape_prose,
     escape_text,
     render_comment,
 )
-from rocky.operations.revisions import Difference, describe_verdict
+from rocky.operations.changes.revisions import Difference, describe_verdict
 from rocky.project.git import ChangedFile
 
 

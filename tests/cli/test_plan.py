@@ -4,8 +4,8 @@ import pytest
 
 from rocky.cli.live import LineListener
 from rocky.cli.render.run import render_run
+from rocky.operations.execution.run_report import report_models
 from rocky.operations.report import encode_report
-from rocky.operations.run_report import report_models
 from tests.cli.test_schemas import check
 from tests.run.runs import Shop
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from rocky.cli.app import main
 from rocky.cli.console import ExitCode
-from rocky.operations.template import PlaygroundRequest, playground
+from rocky.operations.migration.template import PlaygroundRequest, playground
 from tests.pipelines.lakes import LakeProject, statuses
 from tests.processes import run_process
 

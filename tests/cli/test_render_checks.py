@@ -2,7 +2,7 @@
 
 from rocky.cli.render.checks import describe_findings, render_check_counts, render_checks
 from rocky.ledger.pipeline_records import AnomalyRecord, CheckOutcome
-from rocky.operations.pipeline_report import report_checks
+from rocky.operations.execution.pipeline_report import report_checks
 from rocky.operations.report import encode_report
 from rocky.pipelines.report import ChecksResult, Sample
 

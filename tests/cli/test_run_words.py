@@ -9,7 +9,7 @@ from pyspark.errors import PySparkException
 
 from rocky.cli.live import describe_ending
 from rocky.cli.render.run import render_run
-from rocky.operations.run_report import report_models
+from rocky.operations.execution.run_report import report_models
 from rocky.run.engine import spark
 from rocky.run.prepare.resources import RunParameters
 from tests.run.memory_engine import MemoryEngine

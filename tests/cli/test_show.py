@@ -12,8 +12,8 @@ from rocky.cli.commands.show import render_rows
 from rocky.cli.console import ExitCode
 from rocky.language.datatypes.types import BIGINT, INT, STRING, StructField, decimal, interval
 from rocky.operations.report import encode_report
-from rocky.operations.row_values import json_value, spoken_value, text_value
-from rocky.operations.show import report_rows
+from rocky.operations.rows.show import report_rows
+from rocky.operations.rows.values import json_value, spoken_value, text_value
 from rocky.project import load_project
 from rocky.project.models import Target
 from rocky.store.data_file import DataFile

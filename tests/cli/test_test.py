@@ -2,7 +2,7 @@
 
 from rocky.cli.commands.test import render_tests
 from rocky.cli.console import ExitCode
-from rocky.operations import test as operation
+from rocky.operations.execution import test as operation
 from rocky.operations.report import encode_report
 from rocky.run.checks.outcomes import AssertionOutcome, ChecksReport, Difference, UnitOutcome
 from tests.cli.test_schemas import check

@@ -10,7 +10,7 @@ from rocky.cli.render.bars import Canvas
 from rocky.ledger import STATE_FILE, open_ledger
 from rocky.ledger.run_records import InputRecord, ModelExecution, ModelStatus, RunStatus
 from rocky.ledger.writer import ModelRecords
-from rocky.operations.trace import trace_run
+from rocky.operations.records.trace import trace_run
 from tests.cli.recorded import FIRST, SECOND, START, a_run, record_past, record_reuse
 from tests.cli.test_schemas import check
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from rocky.errors import ImportRefused, InputNotBuilt
-from rocky.operations.import_dbt import ImportDbtReport, ImportDbtRequest, import_dbt
-from rocky.operations.validate_migration import (
+from rocky.operations.migration.import_dbt import ImportDbtReport, ImportDbtRequest, import_dbt
+from rocky.operations.migration.validate_migration import (
     ValidateMigrationRequest,
     _source,
     validate_migration,

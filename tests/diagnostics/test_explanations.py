@@ -11,7 +11,7 @@ import pytest
 
 import rocky
 from rocky.diagnostics import REGISTRY, Code
-from rocky.operations.explain import explanation
+from rocky.operations.check.explain import explanation
 
 BLOCK = re.compile(r"^```\w+ (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

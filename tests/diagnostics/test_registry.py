@@ -7,7 +7,7 @@ import pytest
 
 from rocky.diagnostics import REGISTRY, Code, Severity
 from rocky.errors import NothingSelected
-from rocky.operations.explain import explanation
+from rocky.operations.check.explain import explanation
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "src" / "rocky" / "diagnostics" / "explanations"

@@ -44,7 +44,7 @@ except LedgerUnwritable as failure:
     print(failure)
 """
 CHECK = """
-    from rocky.operations.health_checks import _try_folder
+    from rocky.operations.health.health_checks import _try_folder
     print(_try_folder(folder / "state.db"))
 except LedgerUnwritable as failure:
     print(failure)

@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from rocky.ledger.erasure_records import ErasureRecord, load_erasures
-from rocky.operations.erase import EraseRequest, erase
-from rocky.operations.erase_report import EraseReport, TableErasure
-from rocky.operations.run import run
+from rocky.operations.execution.run import run
+from rocky.operations.governance.erase import EraseRequest, erase
+from rocky.operations.governance.erase_report import EraseReport, TableErasure
 from rocky.operations.workspace import Workspace
 from rocky.plan.request import RunRequest
 from rocky.run.engine import spark as engines

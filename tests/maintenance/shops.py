@@ -12,10 +12,10 @@ import pytest
 
 from rocky.ledger.run_records import ModelStatus
 from rocky.ledger.writer import Ledger
-from rocky.operations.compact import CompactRequest, compact
-from rocky.operations.retention import RetentionRequest, retention
-from rocky.operations.run import RunReport, run
-from rocky.operations.verify import VerifyRequest, verify
+from rocky.operations.execution.run import RunReport, run
+from rocky.operations.maintenance.compact import CompactRequest, compact
+from rocky.operations.maintenance.retention import RetentionRequest, retention
+from rocky.operations.proof.verify import VerifyRequest, verify
 from rocky.operations.workspace import Workspace
 from rocky.plan.request import RunRequest
 from rocky.run.engine import spark as engines

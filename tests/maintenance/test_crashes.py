@@ -4,8 +4,8 @@ import signal
 
 import pytest
 
-from rocky.operations.compact import CompactRequest, compact
-from rocky.operations.retention import RetentionRequest, retention
+from rocky.operations.maintenance.compact import CompactRequest, compact
+from rocky.operations.maintenance.retention import RetentionRequest, retention
 from rocky.store.delta.snapshot import ROWS_HASH
 from tests.maintenance.shops import AppendedShop, Template, VisitShop, maintain_and_die
 from tests.processes import run_process

@@ -7,8 +7,8 @@ import pytest
 from rocky.errors import ErasureUnfinished
 from rocky.ledger.writer import Ledger
 from rocky.maintenance.erasure import completion, work
-from rocky.operations.erase import EraseRequest, erase
-from rocky.operations.gc import GcRequest, gc
+from rocky.operations.governance.erase import EraseRequest, erase
+from rocky.operations.maintenance.gc import GcRequest, gc
 from tests.maintenance.erasures import (
     FIRST,
     LAST,

@@ -3,11 +3,11 @@
 import pytest
 
 from rocky.errors import InvalidRequest, PlanOutdated, PlanUnreadable, RunRefused
-from rocky.operations.apply import ApplyRequest, apply
+from rocky.operations.execution.apply import ApplyRequest, apply
+from rocky.operations.execution.run import run
 from rocky.operations.findings import ErrorsFound
 from rocky.operations.plan import plan
 from rocky.operations.plan.report import ModelsOutlook
-from rocky.operations.run import run
 from rocky.plan.request import RunRequest
 
 

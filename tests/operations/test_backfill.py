@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from rocky.errors import InvalidRequest, RockyError
-from rocky.operations.backfill import BackfillReport, BackfillRequest, backfill
 from rocky.operations.branch.lifecycle import CreateRequest, create
 from rocky.operations.branch.promotion import PromoteRequest, RevertRequest, promote, revert
-from rocky.operations.run import run
-from rocky.operations.run_report import ModelsRun
+from rocky.operations.execution.backfill import BackfillReport, BackfillRequest, backfill
+from rocky.operations.execution.run import run
+from rocky.operations.execution.run_report import ModelsRun
 from rocky.operations.workspace import Workspace
 from rocky.plan.request import RunRequest, Window
 from rocky.run.engine import spark as engines

@@ -5,7 +5,7 @@ import pytest
 import rocky
 from rocky.cli.app import COMMANDS, load_command
 from rocky.errors import InvalidRequest, NothingSelected
-from rocky.operations.catalog import CatalogFreshness
+from rocky.operations.page.catalog import CatalogFreshness
 
 FILES = {
     "rocky.toml": '[pipeline.shop]\nmodels = "models/**"\n',

@@ -16,12 +16,17 @@ from rocky.errors import (
 from rocky.ledger.run_records import ModelStatus, RunStatus
 from rocky.maintenance import compaction
 from rocky.maintenance.file_groups import FileGroup
-from rocky.operations.compact import CompactReport, CompactRequest, TableCompaction, compact
-from rocky.operations.gc import GcRequest, gc
-from rocky.operations.replay import RebuildReport, ReplayRequest, replay
-from rocky.operations.run import run
-from rocky.operations.seal import SealRequest, seal
-from rocky.operations.verify import VerifyRequest, verify
+from rocky.operations.execution.run import run
+from rocky.operations.maintenance.compact import (
+    CompactReport,
+    CompactRequest,
+    TableCompaction,
+    compact,
+)
+from rocky.operations.maintenance.gc import GcRequest, gc
+from rocky.operations.proof.replay import RebuildReport, ReplayRequest, replay
+from rocky.operations.proof.seal import SealRequest, seal
+from rocky.operations.proof.verify import VerifyRequest, verify
 from rocky.plan.request import RunRequest
 from rocky.replay.verdicts import Verdict
 from rocky.run.record.table_memory import remember_table

@@ -6,9 +6,9 @@ import pytest
 
 from rocky.operations.branch.diff import DiffRequest, diff
 from rocky.operations.branch.lifecycle import CreateRequest, create
-from rocky.operations.catalog import CatalogRequest, catalog
+from rocky.operations.execution.run import run
+from rocky.operations.page.catalog import CatalogRequest, catalog
 from rocky.operations.report import encode_report
-from rocky.operations.run import run
 from rocky.plan.request import RunRequest
 from tests.operations.people import HIDDEN, leaks, open_people
 

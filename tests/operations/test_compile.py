@@ -3,12 +3,12 @@
 import pytest
 
 from rocky.errors import InvalidRequest, NothingSelected
-from rocky.operations.ci import CiRequest, ci
-from rocky.operations.compile import CompileRequest, compile_models
-from rocky.operations.emit_sql import EmitSqlRequest, emit_sql
+from rocky.operations.check.ci import CiRequest, ci
+from rocky.operations.check.compile import CompileRequest, compile_models
+from rocky.operations.check.emit_sql import EmitSqlRequest, emit_sql
+from rocky.operations.check.validate import validate
 from rocky.operations.findings import ErrorsFound
-from rocky.operations.list import ListRequest, list_project
-from rocky.operations.validate import validate
+from rocky.operations.graph.list import ListRequest, list_project
 from tests.operations.projects import GOOD, open_project
 
 BAD = {**GOOD, "models/bad.sql": "SELECT nope FROM raw.orders\n"}

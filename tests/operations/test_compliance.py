@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from rocky.compiler.passes import compile_project
-from rocky.operations.ci import CiRequest, ci
-from rocky.operations.compliance import ComplianceRequest, compliance
+from rocky.operations.check.ci import CiRequest, ci
 from rocky.operations.findings import ErrorsFound
+from rocky.operations.governance.compliance import ComplianceRequest, compliance
 from rocky.operations.workspace import Workspace, load_workspace
 from tests.operations.projects import open_project
 

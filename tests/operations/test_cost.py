@@ -4,7 +4,7 @@ import pytest
 
 from rocky.errors import InvalidRequest, NothingSelected
 from rocky.ledger import STATE_FILE
-from rocky.operations.cost import CostRequest, cost
+from rocky.operations.records.cost import CostRequest, cost
 from rocky.operations.workspace import Workspace
 from tests.cli.recorded import FIRST, record_past, record_reuse
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rocky.errors import InvalidRequest
-from rocky.operations.compliance import ComplianceRequest, compliance
+from rocky.operations.governance.compliance import ComplianceRequest, compliance
 from rocky.operations.workspace import Workspace
 from tests.run.runs import PROJECT, Shop
 

@@ -3,7 +3,7 @@
 import pytest
 
 from rocky.errors import NotComparable, NothingSelected
-from rocky.operations.diff import DiffRequest, SidesBroken, diff
+from rocky.operations.changes.diff import DiffRequest, SidesBroken, diff
 from rocky.operations.report import encode_report
 from rocky.operations.workspace import Workspace
 from tests.cli.conftest import CONFIG, ORDERS

@@ -4,15 +4,15 @@ import re
 
 import pytest
 
-from rocky.operations.compile import CompileRequest, compile_models
+from rocky.operations.check.compile import CompileRequest, compile_models
 from rocky.operations.digest import MOST, Digest, render_html, render_markdown
-from rocky.operations.frame import QueryRequest, describe_query
-from rocky.operations.history import HistoryRequest, history
-from rocky.operations.lineage import LineageRequest, lineage
-from rocky.operations.list import ListRequest, list_project
+from rocky.operations.execution.run import run
+from rocky.operations.graph.lineage import LineageRequest, lineage
+from rocky.operations.graph.list import ListRequest, list_project
 from rocky.operations.plan import plan
-from rocky.operations.run import run
-from rocky.operations.show import ShowRequest, show
+from rocky.operations.records.history import HistoryRequest, history
+from rocky.operations.rows.frame import QueryRequest, describe_query
+from rocky.operations.rows.show import ShowRequest, show
 from rocky.operations.workspace import compile_workspace
 from rocky.plan.request import RunRequest
 from tests.operations.shops import OpenShop

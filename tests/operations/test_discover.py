@@ -14,9 +14,9 @@ import pytest
 
 from rocky.cli.commands.discover import render_source
 from rocky.errors import InvalidRequest, NothingSelected
-from rocky.operations.compile import CompileRequest, compile_models
-from rocky.operations.discover import DiscoverRequest, discover
-from rocky.operations.run import run
+from rocky.operations.check.compile import CompileRequest, compile_models
+from rocky.operations.execution.run import run
+from rocky.operations.sources.discover import DiscoverRequest, discover
 from rocky.operations.workspace import Workspace, compile_workspace
 from rocky.plan.request import RunRequest
 from rocky.project.schema_cache import place_of

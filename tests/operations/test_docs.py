@@ -10,10 +10,10 @@ import pytest
 
 import rocky
 from rocky.errors import LedgerUnreadable, RockyError, WouldOverwrite
-from rocky.operations.docs import DocsRequest, docs
+from rocky.operations.execution.run import run
+from rocky.operations.migration.template import PlaygroundRequest, playground
+from rocky.operations.page.docs import DocsRequest, docs
 from rocky.operations.page.site_folder import LIST, write_site
-from rocky.operations.run import run
-from rocky.operations.template import PlaygroundRequest, playground
 from rocky.operations.workspace import Workspace
 from rocky.plan.request import RunRequest
 from tests.operations.projects import GOOD, open_project

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from rocky.operations.docs import DocsRequest, docs
-from rocky.operations.template import PlaygroundRequest, playground
+from rocky.operations.migration.template import PlaygroundRequest, playground
+from rocky.operations.page.docs import DocsRequest, docs
 from rocky.operations.workspace import Workspace
 from tests.operations.projects import open_project
 from tests.operations.sites import HOSTILE

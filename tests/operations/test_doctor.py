@@ -10,8 +10,8 @@ import pytest
 
 from rocky.errors import NothingSelected, RockyError
 from rocky.ledger import STATE_FILE, open_history_reader, open_ledger
-from rocky.operations.doctor import CHECKS, DoctorRequest, doctor, examine
-from rocky.operations.health_checks import Health, Subject
+from rocky.operations.health.doctor import CHECKS, DoctorRequest, doctor, examine
+from rocky.operations.health.health_checks import Health, Subject
 from rocky.operations.workspace import Workspace
 from rocky.project import load_project
 from tests.ledger.conftest import a_run
@@ -39,7 +39,7 @@ def test_a_check_that_breaks_off_is_critical(monkeypatch, folder):
     def breaks_off(subject):
         raise RockyError("the disk is on fire")
 
-    monkeypatch.setattr("rocky.operations.doctor.CHECKS", {"config": breaks_off})
+    monkeypatch.setattr("rocky.operations.health.doctor.CHECKS", {"config": breaks_off})
     (found,) = examine(Subject(None, {}), ["config"]).checks
 
     assert (Health.CRITICAL, "could not check: the disk is on fire") == (
@@ -83,7 +83,7 @@ def test_a_state_that_is_locked_is_a_warning(folder, monkeypatch):
     with open_ledger(folder / STATE_FILE):
         pass
     hasty = partial(open_history_reader, patience=0.05)
-    monkeypatch.setattr("rocky.operations.health_checks.open_history_reader", hasty)
+    monkeypatch.setattr("rocky.operations.health.health_checks.open_history_reader", hasty)
     with closing(sqlite3.connect(folder / STATE_FILE, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE").fetchone()
         connection.execute("BEGIN EXCLUSIVE")

@@ -17,11 +17,11 @@ from rocky.ledger.erasure_records import load_erasures
 from rocky.ledger.readers.heads import open_heads_reader
 from rocky.maintenance.erasure.subject import parse_subject
 from rocky.operations.branch.lifecycle import CreateRequest, DeleteRequest, create, delete
-from rocky.operations.erase import EraseRequest, erase
-from rocky.operations.gc import GcRequest, gc
-from rocky.operations.replay import ReplayRequest, replay
-from rocky.operations.run import run
-from rocky.operations.verify import VerifyRequest, verify
+from rocky.operations.execution.run import run
+from rocky.operations.governance.erase import EraseRequest, erase
+from rocky.operations.maintenance.gc import GcRequest, gc
+from rocky.operations.proof.replay import ReplayRequest, replay
+from rocky.operations.proof.verify import VerifyRequest, verify
 from rocky.plan.request import RunRequest
 from rocky.store.warehouse import STAGING, open_warehouse
 from tests.maintenance.erasures import (

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from rocky.ledger.erasure_records import load_erasures
-from rocky.operations.erase import EraseRequest, erase
+from rocky.operations.governance.erase import EraseRequest, erase
 from tests.maintenance.erasures import memory_engine, workspace_at
 from tests.pipelines.lakes import ORDERS, LakeProject, at
 from tests.run.runs import verify

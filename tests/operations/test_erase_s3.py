@@ -8,7 +8,7 @@ import pytest
 
 from rocky.errors import RunRefused
 from rocky.operations.branch.lifecycle import CreateRequest, DeleteRequest, create, delete
-from rocky.operations.verify import VerifyRequest, verify
+from rocky.operations.proof.verify import VerifyRequest, verify
 from rocky.store.warehouse import open_warehouse
 from tests.maintenance.erasures import FIRST, LAST, SUBJECT, PeopleShop
 from tests.store.test_s3 import options

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
+from rocky.operations.execution.run import run
+from rocky.operations.execution.test import TestRequest as Asked
+from rocky.operations.execution.test import test as run_tests
 from rocky.operations.report import encode_report
-from rocky.operations.run import run
-from rocky.operations.show import ShowRequest, show
-from rocky.operations.test import TestRequest as Asked
-from rocky.operations.test import test as run_tests
+from rocky.operations.rows.show import ShowRequest, show
 from rocky.plan.request import RunRequest
 from tests.operations.people import HIDDEN, leaks, open_people
 

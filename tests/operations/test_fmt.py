@@ -81,7 +81,7 @@ def test_a_text_that_is_no_pipeline_is_told_at_its_place_and_left_alone(shop):
 def test_a_layout_that_cannot_be_proved_is_told_by_file_and_the_others_are_done(shop, monkeypatch):
     (shop / "models/deep/a.rocky").write_text("from t | where odd>1")
     monkeypatch.setattr(
-        "rocky.operations.fmt.means_the_same", lambda before, _: "odd" not in before
+        "rocky.operations.check.fmt.means_the_same", lambda before, _: "odd" not in before
     )
     report = rocky.open(shop).fmt()
     odd, _ = report.files

@@ -4,7 +4,7 @@ import pytest
 
 from rocky.errors import InvalidRequest
 from rocky.operations.findings import ErrorsFound
-from rocky.operations.frame import (
+from rocky.operations.rows.frame import (
     QueryRequest,
     TableRequest,
     describe_query,

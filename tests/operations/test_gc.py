@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from rocky.errors import NothingSelected, RunRefused
-from rocky.operations.gc import GcRequest, gc
+from rocky.operations.maintenance.gc import GcRequest, gc
 from rocky.operations.workspace import Workspace
 from tests.cli.conftest import CONFIG
 from tests.evidence.retention.histories import NOW, Past

@@ -11,17 +11,17 @@ import pytest
 
 from rocky.errors import GovernanceRefused, LedgerUnreadable, PlanOutdated, RunRefused
 from rocky.ledger.governance_records import load_governance
-from rocky.operations.doctor import DoctorRequest, doctor
-from rocky.operations.drift import DriftRequest, drift
-from rocky.operations.governance import (
+from rocky.operations.execution.run import run
+from rocky.operations.governance.catalogue import (
     ApplyRequest,
     WhoRequest,
     apply_governance,
     plan_governance,
     who_can_read,
 )
-from rocky.operations.run import run
-from rocky.operations.verify import VerifyRequest, verify
+from rocky.operations.health.doctor import DoctorRequest, doctor
+from rocky.operations.proof.verify import VerifyRequest, verify
+from rocky.operations.sources.drift import DriftRequest, drift
 from rocky.operations.workspace import Workspace
 from rocky.plan.request import RunRequest
 from tests.servers.catalogues import TOKEN, start_catalogue
@@ -262,7 +262,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from rocky.governance.unity import UnityCatalogue
-from rocky.operations.governance import ApplyRequest, apply_governance
+from rocky.operations.governance.catalogue import ApplyRequest, apply_governance
 from rocky.operations.workspace import Workspace
 
 put, calls = UnityCatalogue.put, []

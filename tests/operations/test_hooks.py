@@ -15,11 +15,11 @@ import pytest
 
 from rocky.errors import NothingSelected, RunRefused
 from rocky.hooks import delivery
+from rocky.operations.check.validate import validate
+from rocky.operations.execution.hooks import HooksRequest, list_hooks
+from rocky.operations.execution.hooks import test_hooks as try_hooks
+from rocky.operations.execution.run import run
 from rocky.operations.findings import ErrorsFound
-from rocky.operations.hooks import HooksRequest, list_hooks
-from rocky.operations.hooks import test_hooks as try_hooks
-from rocky.operations.run import run
-from rocky.operations.validate import validate
 from rocky.plan.request import RunRequest
 
 SECRET = "a-long-secret-of-the-hook"

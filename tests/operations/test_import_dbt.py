@@ -13,7 +13,7 @@ import pytest
 
 import rocky
 from rocky.errors import ImportRefused, WouldOverwrite
-from rocky.operations.import_dbt import ImportDbtRequest, import_dbt
+from rocky.operations.migration.import_dbt import ImportDbtRequest, import_dbt
 from tests.dbt.dbt_projects import MANIFEST, PROJECTS, copy_project, with_manifest
 
 NOTHING: dict[str, str] = {}

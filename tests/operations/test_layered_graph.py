@@ -4,7 +4,7 @@ import re
 import time
 from xml.etree import ElementTree as ET
 
-from rocky.operations.layered_graph import MOST, Graph, Node, render_svg
+from rocky.operations.graph.layered_graph import MOST, Graph, Node, render_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -3,8 +3,8 @@
 import pytest
 
 from rocky.errors import InvalidRequest, NothingSelected
-from rocky.operations.explain import ExplainRequest, explain
-from rocky.operations.lineage import LineageRequest, lineage
+from rocky.operations.check.explain import ExplainRequest, explain
+from rocky.operations.graph.lineage import LineageRequest, lineage
 from tests.operations.projects import GOOD, open_project
 
 

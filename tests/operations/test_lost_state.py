@@ -8,11 +8,11 @@ import pytest
 
 from rocky.errors import InvalidRequest, NothingSelected, PlanOutdated, StateLost
 from rocky.ledger import STATE_FILE
-from rocky.operations.apply import ApplyRequest, apply
+from rocky.operations.execution.apply import ApplyRequest, apply
+from rocky.operations.execution.run import run
 from rocky.operations.plan import plan
-from rocky.operations.run import run
-from rocky.operations.state import show_state
-from rocky.operations.state_restoration import RestorationRequest, restore_state
+from rocky.operations.state.kept_state import show_state
+from rocky.operations.state.state_restoration import RestorationRequest, restore_state
 from rocky.operations.workspace import Workspace
 from rocky.plan.request import RunRequest, Window
 from rocky.store.parquet.rows import load_rows

@@ -11,19 +11,19 @@ import pytest
 
 from rocky.errors import RockyError
 from rocky.ledger.readers.history import open_history_reader
-from rocky.operations.apply import ApplyRequest, apply
 from rocky.operations.branch.lifecycle import CreateRequest, create
 from rocky.operations.branch.promotion import PromoteRequest, promote
-from rocky.operations.compile import CompileRequest, compile_models
-from rocky.operations.diff import DiffRequest, diff
-from rocky.operations.docs import DocsRequest, docs
-from rocky.operations.lineage import LineageRequest, lineage
-from rocky.operations.list import ListRequest, list_project
+from rocky.operations.changes.diff import DiffRequest, diff
+from rocky.operations.check.compile import CompileRequest, compile_models
+from rocky.operations.execution.apply import ApplyRequest, apply
+from rocky.operations.execution.run import run
+from rocky.operations.execution.run_report import ModelsRun
+from rocky.operations.graph.lineage import LineageRequest, lineage
+from rocky.operations.graph.list import ListRequest, list_project
+from rocky.operations.page.docs import DocsRequest, docs
 from rocky.operations.plan import plan
-from rocky.operations.replay import ReplayRequest, replay
-from rocky.operations.run import run
-from rocky.operations.run_report import ModelsRun
-from rocky.operations.show import ShowRequest, show
+from rocky.operations.proof.replay import ReplayRequest, replay
+from rocky.operations.rows.show import ShowRequest, show
 from rocky.operations.workspace import Workspace, compile_workspace
 from rocky.plan.refusals import plan_checked
 from rocky.plan.request import RunRequest

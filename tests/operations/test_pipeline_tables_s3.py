@@ -5,9 +5,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from rocky.operations.compile import CompileRequest, compile_models
-from rocky.operations.discover import DiscoverRequest, discover
-from rocky.operations.run import run
+from rocky.operations.check.compile import CompileRequest, compile_models
+from rocky.operations.execution.run import run
+from rocky.operations.sources.discover import DiscoverRequest, discover
 from rocky.operations.workspace import Workspace, compile_workspace
 from rocky.plan.request import RunRequest
 from rocky.run.engine import spark

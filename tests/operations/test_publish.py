@@ -3,8 +3,8 @@
 import pytest
 
 from rocky.errors import InterfaceRefused, InvalidRequest, NothingSelected
-from rocky.operations.imports import UpdateImportsRequest, update_imports
-from rocky.operations.publish import PublicationRefused, PublishRequest, publish
+from rocky.operations.interfaces.imports import UpdateImportsRequest, update_imports
+from rocky.operations.interfaces.publish import PublicationRefused, PublishRequest, publish
 from rocky.operations.workspace import Workspace
 from tests.analysis.imports.projects import SHOP, write
 

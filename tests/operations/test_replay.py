@@ -5,7 +5,7 @@ from contextlib import contextmanager
 import pytest
 
 from rocky.errors import InvalidRequest, NothingSelected
-from rocky.operations.replay import (
+from rocky.operations.proof.replay import (
     RebuildReport,
     RecordReport,
     RecordVerificationReport,

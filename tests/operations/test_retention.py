@@ -8,14 +8,14 @@ import pytest
 from rocky.errors import ForeignCommit, NothingSelected, RockyError, RunRefused, StoreUnreadable
 from rocky.ledger.run_records import ModelStatus, RunStatus
 from rocky.maintenance import expiry
-from rocky.operations.compact import CompactRequest, compact
-from rocky.operations.retention import (
+from rocky.operations.execution.run import run
+from rocky.operations.maintenance.compact import CompactRequest, compact
+from rocky.operations.maintenance.retention import (
     RetentionReport,
     RetentionRequest,
     TableRetention,
     retention,
 )
-from rocky.operations.run import run
 from rocky.plan.request import RunRequest
 from rocky.store.delta.snapshot import ROWS_HASH, WATERMARK
 from tests.maintenance.shops import SIDECAR, TABLE, TODAY, Template, VisitShop

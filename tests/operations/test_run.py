@@ -3,9 +3,15 @@
 import pytest
 
 from rocky.errors import InvalidRequest, NothingSelected, PromotionUnfinished
+from rocky.operations.execution.run import (
+    FailedPipeline,
+    PipelineEnding,
+    SkippedRun,
+    WithheldPipeline,
+    run,
+)
+from rocky.operations.execution.run_report import ModelsRun
 from rocky.operations.findings import ErrorsFound
-from rocky.operations.run import FailedPipeline, PipelineEnding, SkippedRun, WithheldPipeline, run
-from rocky.operations.run_report import ModelsRun
 from rocky.plan.request import RunRequest, Window
 from rocky.run import project_run
 

@@ -4,9 +4,9 @@ import pytest
 
 from rocky.diagnostics.render.lines import render_concise
 from rocky.errors import InvalidRequest, NothingSelected, RockyError
+from rocky.operations.execution.run import run
 from rocky.operations.findings import ErrorsFound
-from rocky.operations.run import run
-from rocky.operations.show import ShowRequest, show
+from rocky.operations.rows.show import ShowRequest, show
 from rocky.plan.request import RunRequest
 
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from rocky.errors import RockyError
+from rocky.operations.execution.run import run
 from rocky.operations.report import encode_report
-from rocky.operations.run import run
-from rocky.operations.show import ShowRequest, show
+from rocky.operations.rows.show import ShowRequest, show
 from rocky.operations.workspace import compile_workspace
 from rocky.plan.request import RunRequest
 from tests.operations.people import HIDDEN, leaks, open_people

@@ -4,7 +4,7 @@ import pytest
 
 from rocky.errors import LedgerLocked, NothingSelected, RunRefused
 from rocky.ledger import SCHEMA_VERSION, STATE_FILE
-from rocky.operations.state import (
+from rocky.operations.state.kept_state import (
     DeleteRequest,
     SweepRequest,
     delete_watermark,

@@ -3,12 +3,12 @@
 import pytest
 
 from rocky.errors import NothingSelected
-from rocky.operations import test as operation
-from rocky.operations.drift import DriftRequest, drift
+from rocky.operations.execution import test as operation
+from rocky.operations.execution.run import run
+from rocky.operations.execution.seed import SeedRequest, seed
 from rocky.operations.findings import ErrorsFound
-from rocky.operations.run import run
-from rocky.operations.seed import SeedRequest, seed
-from rocky.operations.show import ShowRequest, show
+from rocky.operations.rows.show import ShowRequest, show
+from rocky.operations.sources.drift import DriftRequest, drift
 from rocky.operations.workspace import Workspace
 from rocky.plan.request import RunRequest
 from tests.pipelines.lakes import ORDERS, LakeProject, at

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from rocky.cli.app import main
 from rocky.errors import InvalidRequest, NothingSelected
-from rocky.operations.lineage import LineageRequest, lineage
+from rocky.operations.graph.lineage import LineageRequest, lineage
 from tests.analysis.classification.projects import PEOPLE
 from tests.operations.projects import open_project
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from rocky.operations.compile import CompileRequest, compile_models
-from rocky.operations.template import (
+from rocky.operations.check.compile import CompileRequest, compile_models
+from rocky.operations.migration.template import (
     PLAYGROUNDS,
     InitRequest,
     PlaygroundRequest,

@@ -4,7 +4,7 @@ import pytest
 
 from rocky.errors import NothingSelected
 from rocky.ledger import STATE_FILE
-from rocky.operations.trace import TraceRequest, trace
+from rocky.operations.records.trace import TraceRequest, trace
 from rocky.operations.workspace import Workspace
 from tests.cli.recorded import FIRST, record_past
 

@@ -5,7 +5,7 @@ import pytest
 from rocky.errors import LedgerUnreadable, NothingSelected
 from rocky.evidence.findings import FindingCode
 from rocky.ledger import STATE_FILE
-from rocky.operations.verify import VerifiedScope, VerifyRequest, verify
+from rocky.operations.proof.verify import VerifiedScope, VerifyRequest, verify
 from rocky.operations.workspace import Workspace
 from tests.run.runs import Shop
 from tests.table_files import data_files

@@ -9,7 +9,7 @@ from threading import Event, Timer
 import pytest
 
 from rocky.errors import InvalidRequest
-from rocky.operations.watch import WatchRequest, watch
+from rocky.operations.execution.watch import WatchRequest, watch
 
 LONG = 20.0
 """No round is waited for longer; a watch that sees nothing ends without one."""

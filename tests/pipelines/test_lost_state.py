@@ -3,8 +3,8 @@
 import pytest
 
 from rocky.errors import StateLost
-from rocky.operations.run import run
-from rocky.operations.state_restoration import (
+from rocky.operations.execution.run import run
+from rocky.operations.state.state_restoration import (
     RestorationRequest,
     TableRestoration,
     restore_state,

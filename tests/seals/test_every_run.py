@@ -13,8 +13,8 @@ import pytest
 
 import rocky
 from rocky.errors import SealRefused
-from rocky.operations import seal as sealing
-from rocky.operations.seal import seal_run
+from rocky.operations.proof import seal as sealing
+from rocky.operations.proof.seal import seal_run
 from rocky.operations.workspace import load_workspace
 from tests.run.runs import write
 from tests.seals.conftest import SealedShop

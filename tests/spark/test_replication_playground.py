@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from rocky.cli.app import main
-from rocky.operations.template import PlaygroundRequest, playground
+from rocky.operations.migration.template import PlaygroundRequest, playground
 
 pytestmark = pytest.mark.spark
 

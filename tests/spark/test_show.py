@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 import rocky
-from rocky.operations.row_query import Relation, ask_rows, check_rows
+from rocky.operations.rows.query import Relation, ask_rows, check_rows
 from rocky.operations.workspace import compile_workspace
 from tests.spark.projects import write_files
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rocky.operations.history import HistoryRequest, history
+from rocky.operations.records.history import HistoryRequest, history
 from rocky.operations.workspace import Workspace
 from tests.run.runs import verify
 from tests.spark.projects import write_files

@@ -11,10 +11,10 @@ import valkey as valkey_client
 
 from rocky.errors import NothingSelected, StateConflict, StateLost
 from rocky.ledger import STATE_FILE
-from rocky.operations.run import run
-from rocky.operations.state import SweepRequest, sweep_state
-from rocky.operations.state_restoration import RestorationRequest, restore_state
-from rocky.operations.verify import VerifyRequest, verify
+from rocky.operations.execution.run import run
+from rocky.operations.proof.verify import VerifyRequest, verify
+from rocky.operations.state.kept_state import SweepRequest, sweep_state
+from rocky.operations.state.state_restoration import RestorationRequest, restore_state
 from rocky.operations.workspace import Workspace
 from rocky.plan.request import RunRequest
 from rocky.state.session import RemoteSession

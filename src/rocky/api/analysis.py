@@ -17,26 +17,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rocky.language.dialects.table import Dialect
-    from rocky.operations.catalog import CatalogReport
-    from rocky.operations.ci import CiReport
-    from rocky.operations.compile import CompileReport
-    from rocky.operations.compliance import ComplianceReport
-    from rocky.operations.compliance import FailOn as FailOnException
-    from rocky.operations.dag import DagReport
-    from rocky.operations.diff import DiffReport, FailOn, ReachReport
-    from rocky.operations.docs import DocsReport
-    from rocky.operations.emit_sql import EmitSqlReport
-    from rocky.operations.fmt import FmtReport
-    from rocky.operations.hooks import HooksReport, HookTestReport
-    from rocky.operations.imports import UpdateImportsReport
-    from rocky.operations.lineage_report import ColumnLineage, ModelLineage, ProjectLineage
-    from rocky.operations.list import Kind
-    from rocky.operations.list_report import Listed
-    from rocky.operations.publish import PublishReport
-    from rocky.operations.tag_lineage import TagLineage
-    from rocky.operations.validate import ValidateReport
-    from rocky.operations.validate_migration import ValidateMigrationReport
-    from rocky.operations.watch import WatchReport
+    from rocky.operations.changes.diff import DiffReport, FailOn, ReachReport
+    from rocky.operations.check.ci import CiReport
+    from rocky.operations.check.compile import CompileReport
+    from rocky.operations.check.emit_sql import EmitSqlReport
+    from rocky.operations.check.fmt import FmtReport
+    from rocky.operations.check.validate import ValidateReport
+    from rocky.operations.execution.hooks import HooksReport, HookTestReport
+    from rocky.operations.execution.watch import WatchReport
+    from rocky.operations.governance.compliance import ComplianceReport
+    from rocky.operations.governance.compliance import FailOn as FailOnException
+    from rocky.operations.graph.dag import DagReport
+    from rocky.operations.graph.lineage_report import ColumnLineage, ModelLineage, ProjectLineage
+    from rocky.operations.graph.list import Kind
+    from rocky.operations.graph.list_report import Listed
+    from rocky.operations.graph.tag_lineage import TagLineage
+    from rocky.operations.interfaces.imports import UpdateImportsReport
+    from rocky.operations.interfaces.publish import PublishReport
+    from rocky.operations.migration.validate_migration import ValidateMigrationReport
+    from rocky.operations.page.catalog import CatalogReport
+    from rocky.operations.page.docs import DocsReport
 
 # ruff: noqa: PLC0415 - an operation is loaded when it is asked for: `import rocky` stays cheap
 
@@ -49,7 +49,7 @@ class Analysis(Records):
 
     def validate(self) -> "ValidateReport":
         """Check the project's files, without looking into SQL."""
-        from rocky.operations.validate import validate
+        from rocky.operations.check.validate import validate
 
         return validate(self)
 
@@ -64,7 +64,7 @@ class Analysis(Records):
         adapter: str | None = None,
     ) -> "ValidateMigrationReport":
         """Compare the rows of models with the tables that dbt has built."""
-        from rocky.operations.validate_migration import (
+        from rocky.operations.migration.validate_migration import (
             ValidateMigrationRequest,
             validate_migration,
         )
@@ -93,7 +93,7 @@ class Analysis(Records):
         target_dialect: "Dialect | None" = None,
     ) -> "CompileReport":
         """Check every model, column, type and contract. Mistakes are in the report, not raised."""
-        from rocky.operations.compile import CompileRequest, compile_models
+        from rocky.operations.check.compile import CompileRequest, compile_models
 
         request = CompileRequest(
             models,
@@ -113,7 +113,7 @@ class Analysis(Records):
 
         It goes on until the loop over it is left.
         """
-        from rocky.operations.watch import WatchRequest, watch
+        from rocky.operations.execution.watch import WatchRequest, watch
 
         return watch(self, WatchRequest(select, run, test))
 
@@ -121,7 +121,7 @@ class Analysis(Records):
         self, *, consumers: Paths = (), jobs: int | None = None, cache: bool = True
     ) -> "CiReport":
         """Compile for a build: its `exit_code` tells warnings from errors."""
-        from rocky.operations.ci import CiRequest, ci
+        from rocky.operations.check.ci import CiRequest, ci
 
         return ci(self, CiRequest(paths_of(consumers), jobs, cache))
 
@@ -136,7 +136,7 @@ class Analysis(Records):
 
         With `declassified` what was declassified, and since when that is on record.
         """
-        from rocky.operations.compliance import ComplianceRequest, compliance
+        from rocky.operations.governance.compliance import ComplianceRequest, compliance
 
         return compliance(self, ComplianceRequest(exceptions_only, fail_on, declassified))
 
@@ -145,19 +145,19 @@ class Analysis(Records):
 
         `"deps"` is what one model or column directly needs, `"consumers"` who reads it.
         """
-        from rocky.operations.list import ListRequest, list_project
+        from rocky.operations.graph.list import ListRequest, list_project
 
         return list_project(self, ListRequest(kind, names_of(select)))
 
     def catalog(self, *select: str) -> "CatalogReport":
         """Every table with its columns, types, descriptions, owner and tests, as selected."""
-        from rocky.operations.catalog import CatalogRequest, catalog
+        from rocky.operations.page.catalog import CatalogRequest, catalog
 
         return catalog(self, CatalogRequest(names_of(select)))
 
     def dag(self) -> "DagReport":
         """Every table, which reads which, and the layers in which they can be built."""
-        from rocky.operations.dag import DagRequest, dag
+        from rocky.operations.graph.dag import DagRequest, dag
 
         return dag(self, DagRequest())
 
@@ -174,7 +174,7 @@ class Analysis(Records):
 
         With a `classification` every column that has the tag, and how it got there.
         """
-        from rocky.operations.lineage import LineageRequest, lineage
+        from rocky.operations.graph.lineage import LineageRequest, lineage
 
         return lineage(self, LineageRequest(target, column, upstream, downstream, classification))
 
@@ -188,7 +188,7 @@ class Analysis(Records):
         reach: bool = False,
     ) -> "DiffReport | ReachReport":
         """What changed since a commit, and what breaks; with `reach` all that it gets to."""
-        from rocky.operations.diff import DiffRequest, diff
+        from rocky.operations.changes.diff import DiffRequest, diff
 
         return diff(self, DiffRequest(base, exact, names_of(models), fail_on, reach))
 
@@ -200,19 +200,19 @@ class Analysis(Records):
         dialect: "Dialect | None" = None,
     ) -> "EmitSqlReport":
         """The SQL that would run, or another engine's, with what of it is not exact."""
-        from rocky.operations.emit_sql import EmitSqlRequest, emit_sql
+        from rocky.operations.check.emit_sql import EmitSqlRequest, emit_sql
 
         return emit_sql(self, EmitSqlRequest(model, path_of(out), dialect))
 
     def fmt(self, *paths: str | Path, check: bool = False, sql: bool = False) -> "FmtReport":
         """Lay out the texts of `.rocky` models; with `sql`, tidy those in SQL too."""
-        from rocky.operations.fmt import FmtRequest, fmt
+        from rocky.operations.check.fmt import FmtRequest, fmt
 
         return fmt(self, FmtRequest(paths_of(paths), check, sql))
 
     def docs(self, *, out: str | Path | None = None) -> "DocsReport":
         """Write a static site of the project, with what was run."""
-        from rocky.operations.docs import DocsRequest, docs
+        from rocky.operations.page.docs import DocsRequest, docs
 
         return docs(self, DocsRequest(path_of(out)))
 
@@ -220,7 +220,7 @@ class Analysis(Records):
         self, *selectors: str, out: str | Path | None = None, check: bool = False
     ) -> "PublishReport":
         """Write the interface of the project's tables for others to build on."""
-        from rocky.operations.publish import PublishRequest, publish
+        from rocky.operations.interfaces.publish import PublishRequest, publish
 
         return publish(self, PublishRequest(selectors, path_of(out), check))
 
@@ -232,18 +232,18 @@ class Analysis(Records):
         write_pin: bool = False,
     ) -> "UpdateImportsReport":
         """Fetch and accept what other projects publish."""
-        from rocky.operations.imports import UpdateImportsRequest, update_imports
+        from rocky.operations.interfaces.imports import UpdateImportsRequest, update_imports
 
         return update_imports(self, UpdateImportsRequest(names, check, fetch_only, write_pin))
 
     def hooks(self, event: str | None = None) -> "HooksReport":
         """What is called when something happens in a run, or at one event."""
-        from rocky.operations.hooks import HooksRequest, list_hooks
+        from rocky.operations.execution.hooks import HooksRequest, list_hooks
 
         return list_hooks(self, HooksRequest(event))
 
     def test_hooks(self, event: str | None = None) -> "HookTestReport":
         """Tell the hooks, or those of one event, of an event that is marked as a test."""
-        from rocky.operations.hooks import HooksRequest, test_hooks
+        from rocky.operations.execution.hooks import HooksRequest, test_hooks
 
         return test_hooks(self, HooksRequest(event))

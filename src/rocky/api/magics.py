@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 
 from rocky.api import Workspace, open  # noqa: A004 - as it is called
 from rocky.errors import InvalidRequest
-from rocky.operations.frame import QueryRequest, describe_query, query_frame
+from rocky.operations.rows.frame import QueryRequest, describe_query, query_frame
 
 CELL: Final = "cell"
 """What findings call the text of a cell."""

@@ -80,7 +80,7 @@ class Progress:
         self._say(f"again: {step.name}, attempt {attempt.attempt} failed: {attempt.error}")
 
     def finished(self, outcome: "StepOutcome") -> None:
-        from rocky.operations.outcome_words import outcome_of  # noqa: PLC0415
+        from rocky.operations.records.outcome_words import outcome_of  # noqa: PLC0415
         from rocky.plan.steps import expected_steps  # noqa: PLC0415
 
         self._running.pop(outcome.step.id, None)

@@ -10,12 +10,11 @@ from pathlib import Path
 from rocky.analysis.compilation import Compilation
 from rocky.api.arguments import path_of
 from rocky.compiler.passes import compile_project as _compile_project
-from rocky.operations.explain import CodesReport, ExplainReport, ExplainRequest
-from rocky.operations.explain import explain as _explain
-from rocky.operations.import_dbt import ImportDbtReport, ImportDbtRequest
-from rocky.operations.import_dbt import import_dbt as _import_dbt
-from rocky.operations.pipeline_tables import see_pipelines
-from rocky.operations.template import (
+from rocky.operations.check.explain import CodesReport, ExplainReport, ExplainRequest
+from rocky.operations.check.explain import explain as _explain
+from rocky.operations.migration.import_dbt import ImportDbtReport, ImportDbtRequest
+from rocky.operations.migration.import_dbt import import_dbt as _import_dbt
+from rocky.operations.migration.template import (
     SHOP,
     InitReport,
     InitRequest,
@@ -24,6 +23,7 @@ from rocky.operations.template import (
     init,
     playground,
 )
+from rocky.operations.pipeline_tables import see_pipelines
 from rocky.plan.arguments import Count, refuse_unfit
 from rocky.project import Project
 from rocky.project import load_project as _load_project

@@ -22,17 +22,17 @@ from rocky.errors import InvalidRequest
 from rocky.plan.arguments import refuse_unfit
 
 if TYPE_CHECKING:
-    from rocky.operations.apply import ApplyReport
-    from rocky.operations.backfill import BackfillReport
     from rocky.operations.branch.promotion import ForgottenReport, PromotionReport, RecoveryReport
     from rocky.operations.branch.show import BranchesReport, PromotionsReport
-    from rocky.operations.discover import DiscoverReport
-    from rocky.operations.drift import DriftReport
+    from rocky.operations.execution.apply import ApplyReport
+    from rocky.operations.execution.backfill import BackfillReport
+    from rocky.operations.execution.run import RunReport
+    from rocky.operations.execution.seed import SeedReport
+    from rocky.operations.execution.test import TestReport
     from rocky.operations.plan import PlanReport
-    from rocky.operations.run import RunReport
-    from rocky.operations.seed import SeedReport
-    from rocky.operations.show import ShowReport
-    from rocky.operations.test import TestReport
+    from rocky.operations.rows.show import ShowReport
+    from rocky.operations.sources.discover import DiscoverReport
+    from rocky.operations.sources.drift import DriftReport
 
 # ruff: noqa: PLC0415 - an operation is loaded when it is asked for: `import rocky` stays cheap
 
@@ -67,7 +67,7 @@ class Workspace(Analysis):
         adapter: str | None = None,
     ) -> "BackfillReport":
         """Compute the time intervals of a model again, and with `downstream` of its readers."""
-        from rocky.operations.backfill import BackfillRequest, backfill
+        from rocky.operations.execution.backfill import BackfillRequest, backfill
 
         request = BackfillRequest(model, start, end, downstream, dry_run, force, adapter)
         return backfill(self, request)
@@ -80,7 +80,7 @@ class Workspace(Analysis):
         `adapter`, `window`, `filters`, `resume`, `idempotency_key`, `test`, `start_anew`,
         `force` and `keep_going`.
         """
-        from rocky.operations.run import run
+        from rocky.operations.execution.run import run
 
         request = run_request(select, options)
         with shown_progress(self, "run") as watched:
@@ -88,7 +88,7 @@ class Workspace(Analysis):
 
     def build(self, *select: str, **options: Unpack[RunOptions]) -> "RunReport":
         """`run` with `test=True`: what reads a model whose tests fail is not built."""
-        from rocky.operations.run import run
+        from rocky.operations.execution.run import run
 
         if "test" in options:
             raise InvalidRequest("`build` always tests; without tests it is `run`")
@@ -104,7 +104,7 @@ class Workspace(Analysis):
 
     def apply(self, plan: str) -> "ApplyReport":
         """Carry out a plan that was kept, exactly, or raise PlanOutdated with what moved since."""
-        from rocky.operations.apply import ApplyRequest, apply
+        from rocky.operations.execution.apply import ApplyRequest, apply
 
         request = ApplyRequest(plan)
         with shown_progress(self, "apply") as watched:
@@ -114,7 +114,7 @@ class Workspace(Analysis):
         self, *names: str, full_refresh: bool = False, adapter: str | None = None
     ) -> "SeedReport":
         """Load seeds into their tables, those that are named or all."""
-        from rocky.operations.seed import SeedRequest, seed
+        from rocky.operations.execution.seed import SeedRequest, seed
 
         request = SeedRequest(names, full_refresh, adapter)
         with shown_progress(self, "seed") as watched:
@@ -128,7 +128,7 @@ class Workspace(Analysis):
         adapter: str | None = None,
     ) -> "TestReport":
         """Run the tests of the selected models, or of all."""
-        from rocky.operations.test import TestRequest, test
+        from rocky.operations.execution.test import TestRequest, test
 
         request = TestRequest(select, unit, data, adapter)
         with shown_progress(self, "test") as watched:
@@ -146,7 +146,7 @@ class Workspace(Analysis):
         sql: str | None = None,
     ) -> "ShowReport":
         """Rows of a model's table, read from its files; of a view or a query, by Spark."""
-        from rocky.operations.show import ShowRequest, show
+        from rocky.operations.rows.show import ShowRequest, show
 
         chosen = names_of(columns)
         return show(self, ShowRequest(model, limit, version, adapter, chosen, where, sql))
@@ -160,13 +160,13 @@ class Workspace(Analysis):
         adapter: str | None = None,
     ) -> Any:
         """A table as a DataFrame on your session: now, at a `version`, or as a `run` left it."""
-        from rocky.operations.frame import TableRequest, table_frame
+        from rocky.operations.rows.frame import TableRequest, table_frame
 
         return table_frame(self, TableRequest(name, version, run, adapter))
 
     def sql(self, query: str, *, adapter: str | None = None) -> Any:
         """A query over names of the project, checked first, as a DataFrame on your session."""
-        from rocky.operations.frame import QueryRequest, query_frame
+        from rocky.operations.rows.frame import QueryRequest, query_frame
 
         return query_frame(self, QueryRequest(query, adapter))
 
@@ -183,7 +183,7 @@ class Workspace(Analysis):
 
         With `cache` those that nobody declares are kept for compiles.
         """
-        from rocky.operations.discover import DiscoverRequest, discover
+        from rocky.operations.sources.discover import DiscoverRequest, discover
 
         request = DiscoverRequest(names, write, adapter, pipeline, names_of(schemas), cache)
         return discover(self, request)
@@ -196,7 +196,7 @@ class Workspace(Analysis):
         adapter: str | None = None,
     ) -> "DriftReport":
         """How live sources differ from their copies. Nothing is changed."""
-        from rocky.operations.drift import DriftRequest, drift
+        from rocky.operations.sources.drift import DriftRequest, drift
 
         return drift(self, DriftRequest(pipeline, names_of(filters), adapter))
 

@@ -20,7 +20,7 @@ from rocky.cli.options import Settings, in_github
 from rocky.cli.render.run import LISTED_AT_MOST
 from rocky.cli.render.tables import format_count, format_duration
 from rocky.ledger.run_records import AttemptRecord, ModelExecution, ModelStatus
-from rocky.operations.outcome_words import HELD_BACK
+from rocky.operations.records.outcome_words import HELD_BACK
 from rocky.plan.steps import HELD, UNREAD, Step, expected_steps
 from rocky.run.outcomes import StepOutcome, WithoutProgress, is_left_alone
 

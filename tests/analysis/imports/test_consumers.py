@@ -6,7 +6,7 @@ import pytest
 
 from rocky.analysis.classification import classify
 from rocky.analysis.imports.consumers import check_consumers, load_consumers
-from rocky.operations.publish import find_published
+from rocky.operations.interfaces.publish import find_published
 from tests.analysis.imports.projects import Two, compiled, published, write
 
 

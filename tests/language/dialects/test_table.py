@@ -19,7 +19,7 @@ from rocky.language.dialects.table import (
 )
 from rocky.language.functions.catalogue import all_names
 from rocky.language.syntax.constructs import find_constructs
-from rocky.operations.explain import explanation
+from rocky.operations.check.explain import explanation
 
 PACKAGE = Path(rocky.__file__).parent
 FOLDER = PACKAGE / "language" / "dialects"

@@ -7,7 +7,7 @@ import click
 from rocky.cli.commands.run import RunCommand, tell, watch
 from rocky.cli.console import ExitCode, write_note, write_report
 from rocky.cli.options import Settings
-from rocky.operations.apply import ApplyReport, ApplyRequest, apply
+from rocky.operations.execution.apply import ApplyReport, ApplyRequest, apply
 from rocky.plan.kept_plan import KeptPlan
 
 REPORTS: Final = {"apply": ApplyReport}

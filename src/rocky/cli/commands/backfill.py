@@ -10,7 +10,12 @@ from rocky.cli.live import open_listener
 from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.render.tables import NOTHING, format_count, render_table
 from rocky.diagnostics.render import counted
-from rocky.operations.backfill import BackfillInterval, BackfillReport, BackfillRequest, backfill
+from rocky.operations.execution.backfill import (
+    BackfillInterval,
+    BackfillReport,
+    BackfillRequest,
+    backfill,
+)
 
 REPORTS: Final = {"backfill": BackfillReport}
 

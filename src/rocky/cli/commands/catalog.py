@@ -9,7 +9,7 @@ from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.render.tables import render_table
 from rocky.diagnostics.render import counted
-from rocky.operations.catalog import CatalogReport, CatalogRequest, CatalogTable, catalog
+from rocky.operations.page.catalog import CatalogReport, CatalogRequest, CatalogTable, catalog
 
 REPORTS: Final = {"catalog": CatalogReport}
 

@@ -9,7 +9,12 @@ from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.render.tables import format_bytes, format_count, render_table
 from rocky.cli.start_notes import note_start
 from rocky.diagnostics.render import counted
-from rocky.operations.compact import CompactReport, CompactRequest, TableCompaction, compact
+from rocky.operations.maintenance.compact import (
+    CompactReport,
+    CompactRequest,
+    TableCompaction,
+    compact,
+)
 
 REPORTS: Final = {"compact": CompactReport}
 

@@ -20,8 +20,8 @@ from rocky.cli.options import (
 from rocky.cli.render.findings import FORMATS, render_findings
 from rocky.diagnostics.render import counted
 from rocky.language.dialects.table import DIALECTS, Dialect
-from rocky.operations.ci import CiReport, CiRequest, ci
-from rocky.operations.compile import (
+from rocky.operations.check.ci import CiReport, CiRequest, ci
+from rocky.operations.check.compile import (
     CompileReport,
     CompileRequest,
     CompileSummary,

@@ -9,7 +9,7 @@ from rocky.cli.console import ExitCode, write_line, write_report
 from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.render.tables import render_table
 from rocky.diagnostics.render import counted
-from rocky.operations.compliance import (
+from rocky.operations.governance.compliance import (
     ColumnCompliance,
     ComplianceReport,
     ComplianceRequest,

@@ -23,8 +23,8 @@ from rocky.cli.render.tables import (
 from rocky.diagnostics.render import counted
 from rocky.ledger import LATEST
 from rocky.ledger.run_records import BudgetBreach, CostRate
-from rocky.operations.cost import UNATTRIBUTED, CostReport, CostRequest, Saving, Usage, cost
-from rocky.operations.outcome_words import outcome_of
+from rocky.operations.records.cost import UNATTRIBUTED, CostReport, CostRequest, Saving, Usage, cost
+from rocky.operations.records.outcome_words import outcome_of
 
 REPORTS: Final = {"cost": CostReport}
 _NO_TAG: Final = "(no tag)"

@@ -7,7 +7,7 @@ import click
 from rocky.cli.console import ExitCode, write_line, write_report
 from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.render.tables import render_table
-from rocky.operations.dag import DagReport, DagRequest, dag
+from rocky.operations.graph.dag import DagReport, DagRequest, dag
 
 REPORTS: Final = {"dag": DagReport}
 

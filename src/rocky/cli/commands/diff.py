@@ -27,7 +27,7 @@ from rocky.cli.render.findings import render_findings
 from rocky.cli.render.tables import Room, describe_dropped, render_fitted, terminal_width
 from rocky.diagnostics.render.lines import escape_message, escape_property
 from rocky.diagnostics.render.terminal import lay_out
-from rocky.operations.diff import (
+from rocky.operations.changes.diff import (
     BrokenSidesReport,
     DiffReport,
     DiffRequest,
@@ -36,7 +36,7 @@ from rocky.operations.diff import (
     SidesBroken,
     diff,
 )
-from rocky.operations.revisions import Difference, describe_sides, describe_verdict
+from rocky.operations.changes.revisions import Difference, describe_sides, describe_verdict
 
 _HEAD: Final = ("IMPACT", "TABLE", "STATUS", "CHANGE", "COLUMN", "BEFORE", "AFTER", "REACHES")
 _EXPENDABLE: Final = ("STATUS", "BEFORE", "AFTER")

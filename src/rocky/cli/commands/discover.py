@@ -9,14 +9,14 @@ from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.start_notes import note_start
 from rocky.diagnostics.render import counted
 from rocky.diagnostics.render.terminal import lay_out
-from rocky.operations.discover import (
+from rocky.operations.sources.discover import (
     ColumnChange,
     DiscoveredSource,
     DiscoverReport,
     DiscoverRequest,
     discover,
 )
-from rocky.operations.function_discovery import DiscoveredFunction
+from rocky.operations.sources.function_discovery import DiscoveredFunction
 from rocky.project.schema_cache import SCHEMAS_FOLDER
 
 REPORTS: Final = {"discover": DiscoverReport}

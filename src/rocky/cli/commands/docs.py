@@ -8,7 +8,7 @@ import click
 from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.options import RockyCommand, Settings
 from rocky.diagnostics.render import counted
-from rocky.operations.docs import DocsReport, DocsRequest, docs
+from rocky.operations.page.docs import DocsReport, DocsRequest, docs
 
 REPORTS: Final = {"docs": DocsReport}
 

@@ -7,8 +7,8 @@ import click
 from rocky.cli.console import ExitCode, write_line, write_report
 from rocky.cli.options import Settings, StateCommand
 from rocky.cli.render.tables import format_duration, render_table
-from rocky.operations.doctor import CHECKS, DoctorReport, DoctorRequest, doctor
-from rocky.operations.health_checks import Health
+from rocky.operations.health.doctor import CHECKS, DoctorReport, DoctorRequest, doctor
+from rocky.operations.health.health_checks import Health
 
 REPORTS: Final = {"doctor": DoctorReport}
 

@@ -11,7 +11,13 @@ from rocky.cli.options import Settings
 from rocky.cli.render.run import describe_drift
 from rocky.cli.start_notes import note_start
 from rocky.diagnostics.render import counted
-from rocky.operations.drift import DriftReport, DriftRequest, GovernanceDrift, PipelineDrift, drift
+from rocky.operations.sources.drift import (
+    DriftReport,
+    DriftRequest,
+    GovernanceDrift,
+    PipelineDrift,
+    drift,
+)
 
 REPORTS: Final = {"drift": DriftReport}
 

@@ -10,7 +10,7 @@ from rocky.cli.console import ExitCode, write_line, write_note, write_report, wr
 from rocky.cli.options import RockyCommand, Settings
 from rocky.diagnostics.render import counted
 from rocky.language.dialects.table import DIALECTS, Dialect
-from rocky.operations.emit_sql import (
+from rocky.operations.check.emit_sql import (
     EmitSqlReport,
     EmitSqlRequest,
     EmittedModel,

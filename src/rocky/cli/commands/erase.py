@@ -10,8 +10,8 @@ from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.render.tables import format_count, render_table
 from rocky.cli.start_notes import note_start
 from rocky.diagnostics.render import counted
-from rocky.operations.erase import EraseRequest, erase
-from rocky.operations.erase_report import EraseReport, TableErasure
+from rocky.operations.governance.erase import EraseRequest, erase
+from rocky.operations.governance.erase_report import EraseReport, TableErasure
 
 REPORTS: Final = {"erase": EraseReport}
 

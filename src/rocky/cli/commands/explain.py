@@ -10,7 +10,7 @@ import click
 
 from rocky.cli.console import ExitCode, write_line, write_report, write_text
 from rocky.cli.options import ProjectlessCommand, Settings
-from rocky.operations.explain import CodesReport, ExplainReport, ExplainRequest, explain
+from rocky.operations.check.explain import CodesReport, ExplainReport, ExplainRequest, explain
 
 REPORTS: Final = {"explain": ExplainReport | CodesReport}
 _WIDEST: Final = 100

@@ -8,7 +8,7 @@ import click
 from rocky.cli.console import ExitCode, write_line, write_note, write_report, write_text
 from rocky.cli.options import RockyCommand, Settings
 from rocky.diagnostics.render import counted
-from rocky.operations.fmt import FmtReport, FmtRequest, fmt
+from rocky.operations.check.fmt import FmtReport, FmtRequest, fmt
 
 REPORTS: Final = {"fmt": FmtReport}
 

@@ -9,7 +9,7 @@ from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.render.tables import NOTHING, format_bytes, format_count, render_table
 from rocky.diagnostics.render import counted
-from rocky.operations.gc import GcReport, GcRequest, KeptByReason, TableCollection, gc
+from rocky.operations.maintenance.gc import GcReport, GcRequest, KeptByReason, TableCollection, gc
 
 REPORTS: Final = {"gc": GcReport}
 

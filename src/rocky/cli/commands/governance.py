@@ -9,7 +9,7 @@ from rocky.cli.groups import CommandGroup
 from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.render.tables import render_table
 from rocky.diagnostics.render import counted
-from rocky.operations.governance import (
+from rocky.operations.governance.catalogue import (
     ApplyRequest,
     FactChange,
     GovernanceReport,

@@ -20,7 +20,7 @@ from rocky.cli.render.history import (
 )
 from rocky.cli.render.run_account import render_account
 from rocky.cli.render.tables import Fitted, describe_dropped, format_moment, terminal_width
-from rocky.operations.history import (
+from rocky.operations.records.history import (
     ExecutionsReport,
     HistoryReport,
     HistoryRequest,

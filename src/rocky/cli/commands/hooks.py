@@ -8,7 +8,7 @@ from rocky.cli.console import ExitCode, write_line, write_report
 from rocky.cli.groups import CommandGroup
 from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.render.tables import NOTHING, render_table
-from rocky.operations.hooks import (
+from rocky.operations.execution.hooks import (
     HooksReport,
     HooksRequest,
     HookTestReport,

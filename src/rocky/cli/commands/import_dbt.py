@@ -10,7 +10,7 @@ import click
 from rocky.cli.console import ExitCode, write_line, write_report
 from rocky.cli.options import ProjectlessCommand, Settings
 from rocky.diagnostics.render import counted
-from rocky.operations.import_dbt import (
+from rocky.operations.migration.import_dbt import (
     ImportCounts,
     ImportDbtReport,
     ImportDbtRequest,

@@ -7,7 +7,7 @@ import click
 
 from rocky.cli.console import ExitCode, write_line, write_report
 from rocky.cli.options import ProjectlessCommand, Settings
-from rocky.operations.template import (
+from rocky.operations.migration.template import (
     PLAYGROUNDS,
     SHOP,
     InitReport,

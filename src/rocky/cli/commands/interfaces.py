@@ -9,14 +9,19 @@ from rocky.cli.console import ExitCode, write_report, write_text
 from rocky.cli.groups import CommandGroup
 from rocky.cli.options import RockyCommand, Settings
 from rocky.diagnostics.render import counted
-from rocky.operations.imports import (
+from rocky.operations.interfaces.imports import (
     Done,
     ImportReport,
     UpdateImportsReport,
     UpdateImportsRequest,
     update_imports,
 )
-from rocky.operations.publish import PublishedChange, PublishReport, PublishRequest, publish
+from rocky.operations.interfaces.publish import (
+    PublishedChange,
+    PublishReport,
+    PublishRequest,
+    publish,
+)
 
 REPORTS: Final = {"publish": PublishReport, "imports update": UpdateImportsReport}
 

@@ -12,8 +12,8 @@ from rocky.cli.options import RockyCommand, Settings, format_option, use_json
 from rocky.cli.render.tables import render_table
 from rocky.cli.render.tag_lineage import render_tag
 from rocky.language.datatypes.types import UNKNOWN
-from rocky.operations.lineage import LineageRequest, lineage
-from rocky.operations.lineage_report import (
+from rocky.operations.graph.lineage import LineageRequest, lineage
+from rocky.operations.graph.lineage_report import (
     ColumnLineage,
     ColumnPlace,
     LineageColumn,
@@ -22,8 +22,8 @@ from rocky.operations.lineage_report import (
     ProjectLineage,
     Relation,
 )
-from rocky.operations.tag_lineage import TagLineage
-from rocky.operations.unknown_origins import UnknownOrigin
+from rocky.operations.graph.tag_lineage import TagLineage
+from rocky.operations.graph.unknown_origins import UnknownOrigin
 
 REPORTS: Final = {"lineage": ModelLineage | ColumnLineage | ProjectLineage | TagLineage}
 _Edges = Sequence[tuple[str, str, str]]

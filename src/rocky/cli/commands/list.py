@@ -10,8 +10,8 @@ from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.render.listing import ListingRow, render_listing
 from rocky.cli.render.tables import describe_dropped, render_table, terminal_width
 from rocky.diagnostics.render import counted
-from rocky.operations.list import Kind, ListRequest, list_project
-from rocky.operations.list_report import (
+from rocky.operations.graph.list import Kind, ListRequest, list_project
+from rocky.operations.graph.list_report import (
     Listed,
     ListedFunction,
     ListedMacro,

@@ -7,7 +7,7 @@ import click
 from rocky.cli.console import ExitCode, write_report, write_text
 from rocky.cli.options import Settings, StateCommand
 from rocky.ledger import LATEST
-from rocky.operations.logs import LogsReport, LogsRequest, logs
+from rocky.operations.records.logs import LogsReport, LogsRequest, logs
 
 REPORTS: Final = {"logs": LogsReport}
 

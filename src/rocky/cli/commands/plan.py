@@ -12,9 +12,9 @@ from rocky.cli.render.run import describe_drift
 from rocky.cli.render.tables import format_bytes, format_duration, format_usd, render_table
 from rocky.cli.start_notes import note_start
 from rocky.diagnostics.render import render_full
-from rocky.operations.outcome_words import PLANNED
 from rocky.operations.plan import PlanReport, plan
 from rocky.operations.plan.report import CopiesOutlook, ModelsOutlook, PlannedRun
+from rocky.operations.records.outcome_words import PLANNED
 from rocky.plan.kept_plan import PLANS_FOLDER
 
 REPORTS: Final = {"plan": PlanReport}

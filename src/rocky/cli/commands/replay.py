@@ -30,7 +30,7 @@ from rocky.diagnostics.render import counted
 from rocky.ledger import LATEST
 from rocky.ledger.provenance import ProvenanceRecord, ReadRecord
 from rocky.ledger.run_records import ModelExecution
-from rocky.operations.replay import (
+from rocky.operations.proof.replay import (
     RebuildReport,
     RebuiltModel,
     RecordReport,

@@ -9,7 +9,7 @@ from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.render.tables import format_count, render_table
 from rocky.cli.start_notes import note_start
 from rocky.diagnostics.render import counted
-from rocky.operations.retention import (
+from rocky.operations.maintenance.retention import (
     RetentionReport,
     RetentionRequest,
     TableRetention,

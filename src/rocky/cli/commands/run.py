@@ -16,7 +16,7 @@ from rocky.cli.options import RockyCommand, Settings, is_annotated, show_finding
 from rocky.cli.render.findings import render_annotations
 from rocky.cli.render.run import ending_findings, ending_notes, ending_texts, render_ending
 from rocky.cli.render.tables import terminal_width
-from rocky.operations.run import Ending, FailedPipeline, PipelineEnding, RunReport, run
+from rocky.operations.execution.run import Ending, FailedPipeline, PipelineEnding, RunReport, run
 from rocky.operations.workspace import Workspace, project_location
 from rocky.plan.request import LATEST, RunRequest, Window
 

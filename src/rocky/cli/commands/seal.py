@@ -8,7 +8,7 @@ import click
 from rocky.cli.console import ExitCode, write_line, write_report
 from rocky.cli.options import Settings, StateCommand
 from rocky.diagnostics.render import counted
-from rocky.operations.seal import SealReport, SealRequest, seal
+from rocky.operations.proof.seal import SealReport, SealRequest, seal
 
 REPORTS: Final = {"seal": SealReport}
 

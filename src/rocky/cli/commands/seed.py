@@ -10,7 +10,7 @@ from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.render.run import describe_budget
 from rocky.cli.render.tables import format_bytes, format_count, format_duration, render_table
 from rocky.cli.start_notes import note_start
-from rocky.operations.seed import SeedReport, SeedRequest, seed
+from rocky.operations.execution.seed import SeedReport, SeedRequest, seed
 
 REPORTS: Final = {"seed": SeedReport}
 _HEAD: Final = ("SEED", "TABLE", "STATUS", "ROWS", "WRITTEN", "TIME")

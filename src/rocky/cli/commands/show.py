@@ -16,8 +16,8 @@ from rocky.cli.start_notes import note_start
 from rocky.diagnostics.render import counted
 from rocky.diagnostics.render.terminal import lay_out
 from rocky.language.datatypes.types import is_numeric
-from rocky.operations.row_values import spoken_value, text_value
-from rocky.operations.show import ShowReport, ShowRequest, show
+from rocky.operations.rows.show import ShowReport, ShowRequest, show
+from rocky.operations.rows.values import spoken_value, text_value
 
 REPORTS: Final = {"show": ShowReport}
 WIDEST: Final = 60

@@ -13,13 +13,13 @@ from rocky.cli.render.tables import NOTHING, format_count, format_moment, render
 from rocky.diagnostics.render import counted
 from rocky.ledger.pipeline_records import GracePeriod
 from rocky.ledger.run_records import PartitionRecord, PartitionStatus, WatermarkState
-from rocky.operations.foreign_table import (
+from rocky.operations.proof.foreign_table import (
     ForeignTableReport,
     ForeignTableRequest,
     accept_foreign,
     restore_foreign,
 )
-from rocky.operations.state import (
+from rocky.operations.state.kept_state import (
     DeleteRequest,
     KeyInFlight,
     RetentionSweepReport,
@@ -30,7 +30,7 @@ from rocky.operations.state import (
     show_state,
     sweep_state,
 )
-from rocky.operations.state_restoration import (
+from rocky.operations.state.state_restoration import (
     RestorationReport,
     RestorationRequest,
     TableRestoration,

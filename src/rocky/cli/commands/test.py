@@ -10,7 +10,7 @@ from rocky.cli.options import Settings, TableCommand
 from rocky.cli.render.tests import render_tests
 from rocky.cli.start_notes import note_start
 from rocky.diagnostics.render import counted
-from rocky.operations.test import TestReport, TestRequest, test
+from rocky.operations.execution.test import TestReport, TestRequest, test
 
 REPORTS: Final = {"test": TestReport}
 

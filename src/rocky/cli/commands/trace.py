@@ -20,8 +20,8 @@ from rocky.diagnostics.render import counted
 from rocky.evidence.timeline import Timeline, longest
 from rocky.ledger import LATEST
 from rocky.ledger.run_records import ModelExecution, RunRecord
-from rocky.operations.outcome_words import outcome_of
-from rocky.operations.trace import TraceReport, TraceRequest, share_of, trace
+from rocky.operations.records.outcome_words import outcome_of
+from rocky.operations.records.trace import TraceReport, TraceRequest, share_of, trace
 
 REPORTS: Final = {"trace": TraceReport}
 _SHOWN: Final = 50

@@ -8,7 +8,7 @@ from rocky.cli.console import ExitCode, write_line, write_report, write_text
 from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.render.findings import render_findings
 from rocky.diagnostics.render import counted, render_summary
-from rocky.operations.validate import ValidateReport, validate
+from rocky.operations.check.validate import ValidateReport, validate
 
 REPORTS: Final = {"validate": ValidateReport}
 

@@ -11,7 +11,7 @@ from rocky.cli.dbt_words import SELECTOR
 from rocky.cli.options import RockyCommand, Settings
 from rocky.cli.start_notes import note_start
 from rocky.diagnostics.render import counted
-from rocky.operations.validate_migration import (
+from rocky.operations.migration.validate_migration import (
     ModelComparison,
     ValidateMigrationReport,
     ValidateMigrationRequest,

@@ -9,7 +9,7 @@ from rocky.cli.console import ExitCode, write_line, write_report
 from rocky.cli.options import Settings, StateCommand
 from rocky.cli.render.tables import format_bytes
 from rocky.diagnostics.render import counted
-from rocky.operations.verify import VerifiedCommit, VerifyReport, VerifyRequest, verify
+from rocky.operations.proof.verify import VerifiedCommit, VerifyReport, VerifyRequest, verify
 
 REPORTS: Final = {"verify": VerifyReport}
 

@@ -11,8 +11,8 @@ from rocky.cli.commands.run import RunCommand, tell
 from rocky.cli.commands.run import watch as with_progress
 from rocky.cli.console import ExitCode, write_note, write_report
 from rocky.cli.options import Settings
-from rocky.operations.run import RunReport, run
-from rocky.operations.watch import WatchReport, WatchRequest, watch
+from rocky.operations.execution.run import RunReport, run
+from rocky.operations.execution.watch import WatchReport, WatchRequest, watch
 from rocky.operations.workspace import Workspace
 from rocky.plan.request import RunRequest
 

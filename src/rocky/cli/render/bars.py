@@ -16,7 +16,7 @@ from rocky.cli.render.tables import GAP, elide, format_duration
 from rocky.diagnostics.render import counted
 from rocky.evidence.timeline import Bar, Timeline
 from rocky.ledger.run_records import ModelExecution, ModelStatus
-from rocky.operations.outcome_words import outcome_of
+from rocky.operations.records.outcome_words import outcome_of
 
 _NARROW_NAME: Final = 24
 _WIDE: Final = 120

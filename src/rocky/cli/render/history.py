@@ -17,7 +17,7 @@ from rocky.cli.render.tables import (
     render_fitted,
 )
 from rocky.ledger.run_records import ModelExecution, RunRecord, RunStatus
-from rocky.operations.history import (
+from rocky.operations.records.history import (
     ExecutionsReport,
     ExecutionSummary,
     HistoryReport,
@@ -25,7 +25,7 @@ from rocky.operations.history import (
     audit_of,
     run_duration_ms,
 )
-from rocky.operations.outcome_words import count_outcomes, outcome_of
+from rocky.operations.records.outcome_words import count_outcomes, outcome_of
 
 _SHORT_HASH: Final = 12
 _TREES: Final = {

@@ -26,10 +26,10 @@ from rocky.diagnostics.diagnostic import NO_TEXTS, Texts
 from rocky.diagnostics.render import counted, render_full
 from rocky.ledger.pipeline_records import DriftRecord
 from rocky.ledger.run_records import BudgetBreach, RunStatus
-from rocky.operations.outcome_words import outcome_of
-from rocky.operations.pipeline_report import PipelineRun
-from rocky.operations.run import Ending, FailedPipeline, SkippedRun, WithheldPipeline
-from rocky.operations.run_report import ModelsRun, count_endings
+from rocky.operations.execution.pipeline_report import PipelineRun
+from rocky.operations.execution.run import Ending, FailedPipeline, SkippedRun, WithheldPipeline
+from rocky.operations.execution.run_report import ModelsRun, count_endings
+from rocky.operations.records.outcome_words import outcome_of
 from rocky.plan.steps import HELD
 from rocky.run.engine.protocol import EngineEnd
 from rocky.run.outcomes import RunResult, StepOutcome, is_left_alone

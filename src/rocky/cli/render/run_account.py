@@ -13,8 +13,8 @@ from rocky.cli.render.promotion import render_moves
 from rocky.cli.render.tables import Room, format_count, format_duration, render_fitted
 from rocky.ledger.branch_records import PROMOTED, PromotionRecord
 from rocky.ledger.run_records import RunRecord, RunStatus
-from rocky.operations.history import FailedModel, RunAccount
-from rocky.operations.outcome_words import HELD_BACK
+from rocky.operations.records.history import FailedModel, RunAccount
+from rocky.operations.records.outcome_words import HELD_BACK
 
 _SHORT_COMMIT: Final = 12
 

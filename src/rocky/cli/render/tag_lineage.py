@@ -1,7 +1,7 @@
 """The lineage of a tag as text: its columns by table, then what it decides and where it ends."""
 
 from rocky.cli.render.tables import render_table
-from rocky.operations.tag_lineage import TaggedColumn, TagLineage
+from rocky.operations.graph.tag_lineage import TaggedColumn, TagLineage
 
 
 def render_tag(report: TagLineage) -> str:

@@ -7,7 +7,7 @@ from rocky.cli.render.tables import render_table
 from rocky.diagnostics import Diagnostic
 from rocky.diagnostics.diagnostic import Texts
 from rocky.diagnostics.render import counted, render_full
-from rocky.operations.test import DataTest, RowDifference, TestReport, UnitTest
+from rocky.operations.execution.test import DataTest, RowDifference, TestReport, UnitTest
 from rocky.run.checks.outcomes import Cell, Row
 
 _SHOWN: Final = 10

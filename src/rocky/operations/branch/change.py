@@ -32,8 +32,8 @@ from rocky.errors import NotARepository
 from rocky.ledger.branch_records import BranchRecord
 from rocky.ledger.readers.commits import open_lookup_reader
 from rocky.operations.branch.lookup import fetch_branch_state, open_view
+from rocky.operations.changes.revisions import Sides, open_sides
 from rocky.operations.findings import SideBroken
-from rocky.operations.revisions import Sides, open_sides
 from rocky.operations.workspace import (
     Workspace,
     compile_workspace,

@@ -20,7 +20,7 @@ from rocky.errors import NothingSelected, StoreUnreadable
 from rocky.operations.branch.lookup import open_view
 from rocky.operations.digest import Digested
 from rocky.operations.report import same_fields
-from rocky.operations.row_disclosure import disclosure_for
+from rocky.operations.rows.disclosure import disclosure_for
 from rocky.operations.workspace import (
     Workspace,
     compile_workspace,

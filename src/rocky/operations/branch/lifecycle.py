@@ -36,7 +36,7 @@ from rocky.operations.branch.lookup import (
     warehouse_of,
 )
 from rocky.operations.digest import Digested
-from rocky.operations.state_change import change_state, load_sound_project
+from rocky.operations.state.state_change import change_state, load_sound_project
 from rocky.operations.workspace import (
     Workspace,
     find_branch,

@@ -29,8 +29,8 @@ from rocky.operations.branch.change import choose_signer
 from rocky.operations.branch.gate import clear_promotion
 from rocky.operations.branch.lookup import find_who
 from rocky.operations.digest import Digested
-from rocky.operations.seal import seal_deed
-from rocky.operations.state_change import load_sound_project
+from rocky.operations.proof.seal import seal_deed
+from rocky.operations.state.state_change import load_sound_project
 from rocky.operations.workspace import (
     Workspace,
     caller_of,

@@ -11,8 +11,8 @@ from typing import Any, Literal, NamedTuple
 
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import RunStatus
-from rocky.operations.lineage_report import Kind
-from rocky.operations.list_report import ListedPipeline
+from rocky.operations.graph.lineage_report import Kind
+from rocky.operations.graph.list_report import ListedPipeline
 from rocky.operations.report import CodeText
 
 FORMAT = 1

@@ -9,9 +9,9 @@ from rocky.ledger import LookupReader, open_lookup_reader
 from rocky.ledger.readers.history import RecordedExecution
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import ModelExecution, RunRecord
-from rocky.operations.history import run_duration_ms
-from rocky.operations.outcome_words import outcome_of
 from rocky.operations.page.records import PageExecution, PageRun, PastExecution
+from rocky.operations.records.history import run_duration_ms
+from rocky.operations.records.outcome_words import outcome_of
 from rocky.operations.workspace import Workspace, open_history
 
 _RUNS: Final = 30

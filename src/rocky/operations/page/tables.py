@@ -12,6 +12,8 @@ from rocky.language.datatypes.types import UNKNOWN, StructField
 from rocky.language.ir import OutputColumn
 from rocky.operations.digest import place_of
 from rocky.operations.findings import findings_of
+from rocky.operations.graph.source_kinds import source_kind
+from rocky.operations.graph.unknown_origins import typing_command, unknown_origins
 from rocky.operations.page.declared_tests import describe_tests
 from rocky.operations.page.records import (
     ColumnLink,
@@ -25,8 +27,6 @@ from rocky.operations.page.records import (
     UnknownColumns,
 )
 from rocky.operations.page.runs import PastRuns
-from rocky.operations.source_kinds import source_kind
-from rocky.operations.unknown_origins import typing_command, unknown_origins
 from rocky.project import ModelFile, SourceTable
 from rocky.project.collisions import target_of_seed
 from rocky.project.configuration.classifications import joined_tags

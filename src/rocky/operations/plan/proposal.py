@@ -15,7 +15,7 @@ from rocky.canonical import canonical_json
 from rocky.diagnostics import Diagnostic
 from rocky.diagnostics.diagnostic import placed_message
 from rocky.operations.findings import describe_findings, refuse_errors
-from rocky.operations.pipelines import is_of_models, key_of_pipeline, pipelines_to_run
+from rocky.operations.pipelines.choice import is_of_models, key_of_pipeline, pipelines_to_run
 from rocky.operations.plan.draft import DraftRun, draft_models, refuse_lost_state
 from rocky.operations.plan.pipeline_drafts import PipelineDrafts
 from rocky.operations.plan.report import (

@@ -11,7 +11,7 @@ from rocky.diagnostics.diagnostic import NO_TEXTS, Texts
 from rocky.ledger.record import RunId
 from rocky.operations.digest import Digest, Digested
 from rocky.operations.findings import Finding
-from rocky.operations.outcome_words import PLANNED
+from rocky.operations.records.outcome_words import PLANNED
 from rocky.operations.report import flat, hidden
 from rocky.pipelines.replication.replication_run import CopyPreview
 from rocky.plan.budget import BudgetFinding, PlanBudget

@@ -1,0 +1,399 @@
+"""Diff: what a change does to tables, judged, before it is merged.
+
+`reach` asks for each change with every column it reaches; what a removed column reached is read
+from the base. A side that does not compile is compared with nothing: a part would pass as all.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from rocky.analysis.changes.change import Change, Impact, Reached, Status, TableDiff, count_reached
+from rocky.analysis.changes.diff import diff_compilations
+from rocky.diagnostics import Diagnostic
+from rocky.errors import NotComparable
+from rocky.operations.changes.diff_comment import render_comment
+from rocky.operations.changes.revisions import (
+    STATUSES,
+    Difference,
+    Side,
+    Sides,
+    Verdict,
+    as_in_working_tree,
+    open_sides,
+    select_tables,
+)
+from rocky.operations.digest import Digest, Digested, counts
+from rocky.operations.findings import ErrorDetails, Finding, findings_of, note_findings
+from rocky.operations.report import OnDemand, flat, hidden
+from rocky.operations.workspace import Workspace, known_branch
+from rocky.plan.arguments import Request
+from rocky.project import Project
+from rocky.project.git import ChangedFile
+
+FailOn = Literal["breaking", "any"]
+_TYPE_RULES: Final = ("column_type_changed", "column_type_widened")
+
+
+@dataclass(frozen=True, slots=True)
+class DiffRequest(Request):
+    """What to compare the working tree with, and which models to report on (all without any).
+
+    Without a `base` it is the branch that a pull request goes to, else main, master or the
+    remote's; unless `exact`, where the two went apart. `fail_on` is the gate: what breaks readers,
+    or whatever differs.
+    """
+
+    base: str | None = None
+    exact: bool = False
+    models: tuple[str, ...] = ()
+    fail_on: FailOn | None = None
+    reach: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DiffSummary:
+    """How many models there are of each status, and how many changes of each impact."""
+
+    total_models: int
+    unchanged: int
+    modified: int
+    added: int
+    removed: int
+    affected: int
+    renamed: int
+    breaking: int
+    warning: int
+    info: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeReport:
+    """One difference; without a column it is of the whole table. `reaches` counts columns."""
+
+    column_name: str | None = None
+    change_type: str
+    impact: Impact
+    old_type: str | None = None
+    new_type: str | None = None
+    before: str | None = None
+    after: str | None = None
+    detail: str | None = None
+    reaches: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReachingChange:
+    """One difference with every column it reaches."""
+
+    change: ChangeReport = flat()
+    downstream_consumers: tuple[Reached, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedTable:
+    """A table that is not as it was; what begins with `base_` says what it was, if that differs."""
+
+    model_name: str
+    kind: Literal["model", "source", "seed"]
+    status: Status
+    path: str | None = None
+    resolved_target: str | None = None
+    base_name: str | None = None
+    base_path: str | None = None
+    base_target: str | None = None
+    affected_by: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableChanges:
+    """A table with its changes."""
+
+    table: ChangedTable = flat()
+    column_changes: tuple[ChangeReport, ...]
+    table_changes: tuple[ChangeReport, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReachingTable:
+    """A table with its changes and all that they reach."""
+
+    table: ChangedTable = flat()
+    column_changes: tuple[ReachingChange, ...]
+    table_changes: tuple[ReachingChange, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BreakingFinding:
+    """A change that breaks readers; one of the settings has no model."""
+
+    model_name: str | None
+    change: ChangeReport = flat()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffHead:
+    """The sides, the verdict and the numbers. `notes` is what could not be looked at."""
+
+    difference: Difference = hidden()
+    fail_on: FailOn | None = hidden()
+    base_ref: str
+    base_commit: str
+    head_ref: str
+    head_commit: str
+    uncommitted: bool
+    verdict: Verdict
+    summary: DiffSummary
+    changed_files: tuple[ChangedFile, ...]
+    notes: tuple[str, ...]
+
+    def digest(self) -> Digest:
+        """The verdict in a line."""
+        sides = f"{self.base_ref} and {self.head_ref}"
+        return Digest(f"{self.verdict}: {sides}, {counts(file=len(self.changed_files))} changed")
+
+    @property
+    def unseen(self) -> bool:
+        """Whether the gate stays shut because something could not be looked at."""
+        return self.fail_on is not None and bool(self.notes)
+
+    @property
+    def failed(self) -> bool:
+        """What the build is told."""
+        if self.fail_on == "any":
+            return self.unseen or self.verdict != "unchanged"
+        return self.unseen or (self.fail_on == "breaking" and self.verdict == "breaking")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class DiffReport(Digested):
+    """What differs, table by table. `markdown` is a comment for a pull request."""
+
+    head: DiffHead = flat()
+    models: Sequence[TableChanges]
+    inputs: Sequence[TableChanges]
+    settings: tuple[ChangeReport, ...]
+    breaking_findings: Sequence[BreakingFinding]
+    markdown: str
+
+    def digest(self) -> Digest:
+        return self.head.digest()
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown
+
+    def _repr_html_(self) -> None:
+        """A notebook shows the comment, which is Markdown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ReachReport(Digested):
+    """What differs, each change with all it reaches. `markdown` is a comment for a pull request."""
+
+    head: DiffHead = flat()
+    results: Sequence[ReachingTable]
+    settings: tuple[ReachingChange, ...]
+    markdown: str
+
+    def digest(self) -> Digest:
+        return self.head.digest()
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown
+
+    def _repr_html_(self) -> None:
+        """A notebook shows the comment, which is Markdown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokenSide:
+    """A side that does not compile. `shown` is how people read of it."""
+
+    shown: str = hidden()
+    project: Project = hidden()
+    found: tuple[Diagnostic, ...] = hidden()
+    side: Side
+    ref: str
+    diagnostics: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class BrokenSidesReport(Digested):
+    """Why nothing was compared."""
+
+    error: ErrorDetails
+    broken: tuple[BrokenSide, ...]
+
+
+class SidesBroken(NotComparable):
+    """A side of the comparison does not compile, or neither does; `report` has the findings."""
+
+    def __init__(self, report: BrokenSidesReport) -> None:
+        super().__init__(report)
+        self.report = report
+        for each in report.broken:
+            note_findings(self, each.found, each.project)
+
+    def __str__(self) -> str:
+        return self.report.error.message
+
+
+def diff(workspace: Workspace, request: DiffRequest) -> DiffReport | ReachReport:
+    """What differs between a base and the working tree.
+
+    Raises InvalidRequest, SidesBroken, NothingSelected, and what `open_sides` raises.
+    """
+    workspace = known_branch(workspace)
+    with open_sides(workspace, request.base, exact=request.exact) as sides:
+        if sides.broken:
+            raise SidesBroken(_describe_broken(sides))
+        whole = diff_compilations(sides.base, sides.head)
+        shown = select_tables(whole, request.models, sides)
+        return report_difference(
+            Difference(whole, shown, sides), fail_on=request.fail_on, reach=request.reach
+        )
+
+
+def report_difference(
+    difference: Difference, *, fail_on: FailOn | None = None, reach: bool = False
+) -> DiffReport | ReachReport:
+    """A difference as programs get it, and the gate it is held to."""
+    sides, shown = difference.sides, difference.shown
+    head = DiffHead(
+        difference=difference,
+        fail_on=fail_on,
+        base_ref=sides.base_ref,
+        base_commit=sides.base_commit,
+        head_ref=sides.head_ref,
+        head_commit=sides.head_commit,
+        uncommitted=sides.dirty,
+        verdict=difference.verdict,
+        summary=_summarise(difference),
+        changed_files=sides.files,
+        notes=sides.notes,
+    )
+    comment = render_comment(difference, "lineage-diff" if reach else "ci-diff", with_reached=reach)
+    if reach:
+        return ReachReport(
+            head=head,
+            results=OnDemand(shown.tables, _reaching_table),
+            settings=tuple(map(_reaching, shown.settings)),
+            markdown=comment,
+        )
+    models = [each for each in shown.tables if each.kind == "model"]
+    inputs = [each for each in shown.tables if each.kind != "model"]
+    return DiffReport(
+        head=head,
+        models=OnDemand(models, _table_changes),
+        inputs=OnDemand(inputs, _table_changes),
+        settings=tuple(map(_change, shown.settings)),
+        breaking_findings=OnDemand(difference.breaking, _breaking),
+        markdown=comment,
+    )
+
+
+def _summarise(difference: Difference) -> DiffSummary:
+    statuses, impacts = difference.statuses, difference.impacts
+    return DiffSummary(
+        difference.whole.total_models,
+        difference.whole.unchanged,
+        *(statuses[status] for status in STATUSES),
+        *(impacts[impact] for impact in Impact),
+    )
+
+
+def _table(table: TableDiff) -> ChangedTable:
+    return ChangedTable(
+        model_name=table.name,
+        kind=table.kind,
+        status=table.status,
+        path=table.path,
+        resolved_target=table.target,
+        base_name=table.base_name,
+        base_path=table.base_path,
+        base_target=table.base_target,
+        affected_by=table.affected_by,
+    )
+
+
+def _table_changes(table: TableDiff) -> TableChanges:
+    of_columns, of_table = _sorted_out(table)
+    return TableChanges(
+        table=_table(table),
+        column_changes=tuple(map(_change, of_columns)),
+        table_changes=tuple(map(_change, of_table)),
+    )
+
+
+def _reaching_table(table: TableDiff) -> ReachingTable:
+    of_columns, of_table = _sorted_out(table)
+    return ReachingTable(
+        table=_table(table),
+        column_changes=tuple(map(_reaching, of_columns)),
+        table_changes=tuple(map(_reaching, of_table)),
+    )
+
+
+def _sorted_out(table: TableDiff) -> tuple[list[Change], list[Change]]:
+    """The changes of single columns, and those of the table as a whole."""
+    return (
+        [each for each in table.changes if each.column is not None],
+        [each for each in table.changes if each.column is None],
+    )
+
+
+def _change(change: Change) -> ChangeReport:
+    typed = change.rule in _TYPE_RULES
+    return ChangeReport(
+        column_name=change.column,
+        change_type=change.rule,
+        impact=change.impact,
+        old_type=change.before if typed else None,
+        new_type=change.after if typed else None,
+        before=change.before,
+        after=change.after,
+        detail=change.detail or None,
+        reaches=count_reached(change),
+    )
+
+
+def _reaching(change: Change) -> ReachingChange:
+    return ReachingChange(change=_change(change), downstream_consumers=change.reaches)
+
+
+def _breaking(found: tuple[TableDiff | None, Change]) -> BreakingFinding:
+    table, change = found
+    return BreakingFinding(
+        model_name=table.name if table is not None else None, change=_change(change)
+    )
+
+
+# ------------------------------------------------------------------ what does not compile
+
+
+def _describe_broken(sides: Sides) -> BrokenSidesReport:
+    described = " and ".join(sides.describe(side) for side in sides.broken)
+    verb = "does not compile" if len(sides.broken) == 1 else "do not compile"
+    message = f"{described} {verb}, so nothing was compared"
+    return BrokenSidesReport(
+        ErrorDetails(NotComparable.__name__, message),
+        tuple(_broken_side(sides, side) for side in sides.broken),
+    )
+
+
+def _broken_side(sides: Sides, side: Side) -> BrokenSide:
+    project = as_in_working_tree(sides) if side == "base" else sides.head.project
+    found = sides.errors_of(side)
+    for each in found:
+        # Read now: the files of the base are gone when somebody looks at what it says.
+        for path in (each.path, *(label.path for label in each.labels)):
+            if path is not None:
+                project.texts.get(path)
+    return BrokenSide(
+        shown=sides.describe(side),
+        project=project,
+        found=found,
+        side=side,
+        ref=sides.base_ref if side == "base" else sides.head_ref,
+        diagnostics=tuple(findings_of(found, project)),
+    )

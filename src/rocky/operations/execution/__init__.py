@@ -1,0 +1,1 @@
+"""Whatever runs models, seeds, tests and pipelines: run, apply, backfill, seed, test, watch."""

@@ -1,0 +1,1 @@
+"""Whether a project can run here: the checks of `rocky doctor`."""

@@ -1,0 +1,1 @@
+"""What projects publish for each other, and import of each other."""

@@ -1,0 +1,1 @@
+"""Looking after the files of tables: compacting, old rows, garbage."""

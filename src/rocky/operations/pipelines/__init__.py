@@ -1,0 +1,1 @@
+"""Which pipelines one invocation takes, and in which order."""

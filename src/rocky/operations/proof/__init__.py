@@ -1,0 +1,1 @@
+"""Records held against tables: verify, seals, replay, tables that others have changed."""

@@ -1,0 +1,1 @@
+"""What was recorded of runs, as people ask for it: history, timeline, cost, log."""

@@ -1,0 +1,1 @@
+"""What sources have now: discovered and declared, and how they differ from their copies."""

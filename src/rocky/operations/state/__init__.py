@@ -1,0 +1,1 @@
+"""The state between runs: shown, changed, restored."""
