@@ -109,14 +109,14 @@ def hash_of(sql: str) -> bytes | None:
 
 
 @pytest.mark.slow
-def test_tidy_sql_has_the_hash_and_the_columns_of_the_query():
-    for sql in QUERIES:
-        if hash_of(sql) is None:
+def test_tidy_sql_has_the_hash_and_the_columns_of_the_query(sample):
+    for sql in (QUERIES[each] for each in sample(range(len(QUERIES)))):
+        if (wanted := hash_of(sql)) is None:
             continue
-        tidy = tidy_sql(sql.lower() if hash_of(sql.lower()) == hash_of(sql) else sql)
+        tidy = tidy_sql(sql.lower() if hash_of(sql.lower()) == wanted else sql)
         assert not isinstance(tidy, SyntaxProblem), sql
         again = tidy_sql(tidy.text)
         assert not isinstance(again, SyntaxProblem)
 
         assert tidy.text == again.text
-        assert hash_of(sql) == hash_of(tidy.text), tidy.text
+        assert wanted == hash_of(tidy.text), tidy.text
