@@ -3,6 +3,8 @@
 import pytest
 
 import rocky
+from rocky.plan.selectors import select_models
+from rocky.plan.steps import plan_steps
 from rocky.project.project import in_environment
 
 SOURCE = """
@@ -135,3 +137,13 @@ def test_a_hash_needs_a_key_that_no_view_can_hold(compiled):
     found = compiled(config)
 
     assert any("a view of a catalogue cannot hold the key" in each for each in errors(found))
+
+
+def test_a_full_name_selects_the_clear_table_and_its_twin_comes_along(compiled):
+    found = compiled()
+
+    for name in ("spark_catalog.shop.people", "spark_catalog.restricted.people", "people"):
+        chosen = select_models(found, [name])
+        assert {"people"} == set(chosen), name
+        steps = [each.name for each in plan_steps(found, chosen).steps]
+        assert ["people", "people__masked"] == steps

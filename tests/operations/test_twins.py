@@ -7,7 +7,7 @@ import pytest
 
 from tests.branches.shops import BranchShop, Template
 from tests.run.runs import write
-from tests.run.test_twins import EMAILS, FILES, find_clear
+from tests.run.test_twins import CONFIG, EMAILS, FILES, find_clear
 
 pytestmark = pytest.mark.slow
 
@@ -172,3 +172,15 @@ def test_a_plan_and_compliance_say_at_which_level_a_mask_holds(shop):
         for env in each["envs"]
         if each["model"].startswith("people")
     }
+
+
+def test_other_projects_are_told_of_the_masked_table(shop):
+    name = '[publish]\nname = "people"\n'
+    write(shop.root, {"rocky.toml": f"{CONFIG}{name}"})
+
+    told = json.loads(shop.rocky("publish", "people", "people__masked", "-o", "json").out)
+    found = json.loads((shop.root / told["path"]).read_text())
+
+    assert [("people", "spark_catalog.default.people")] == [
+        (each["name"], each["target"]) for each in found["tables"]
+    ]

@@ -9,10 +9,11 @@ import pytest
 
 from rocky.errors import RunRefused
 from rocky.ledger.run_records import RunStatus
-from rocky.run.prepare.resources import RunParameters
+from rocky.project.configuration.blocks import Adapter
+from rocky.run.prepare.resources import RunParameters, announcements_for
 from tests.processes import run_process
 from tests.run import crash
-from tests.run.runs import Shop, statuses, verify
+from tests.run.runs import TABLE, Shop, statuses, verify
 
 EMAILS = ("anna.smith@example.com", "bert.jones@example.com", "cara.brown@example.com")
 CONFIG = """
@@ -202,3 +203,49 @@ def test_a_history_is_not_replaced_by_a_twin_unasked(shop):
     assert RunStatus.SUCCESS == refreshed.status
     assert EMAILS[:2] == tuple(each[1] for each in rows(shop, "restricted", "history"))
     assert {"***"} == {each[1] for each in rows(shop, "default", "history")}
+
+
+VIEWS = CONFIG.replace('"twin"', '"view"') + "[adapter]\nregister = true\n"
+
+
+@pytest.fixture
+def shown(tmp_path) -> Shop:
+    """The same, shown by views of a catalogue."""
+    shop = Shop(tmp_path, FILES | {"rocky.toml": VIEWS})
+    shop.announce = announcements_for(Adapter(type="spark", register=True))
+    return shop
+
+
+def test_a_masked_view_of_the_catalogue_has_the_place_of_a_clear_table(shown):
+    report = shown.run()
+
+    assert RunStatus.SUCCESS == report.status, statuses(report)
+    assert 2 == len(rows(shown, "restricted", "people"))
+    assert not (shown.root / "warehouse/spark_catalog/default/people").exists()
+    for table in ("people", "grown", "merged", "staff"):
+        found = " ".join(shown.engine.catalogue.registered[f"{TABLE}{table}"].split())
+        assert f"FROM `spark_catalog`.`restricted`.`{table}`" in found
+        assert found.startswith("SELECT `id`" if table != "staff" else "SELECT `name`")
+        assert "'***'" in found.partition(" AS `email` FROM (")[0]
+
+
+def test_another_mask_makes_another_view_and_builds_no_table(shown):
+    shown.run()
+    shown.write("rocky.toml", VIEWS.replace('"redact"', '"truncate(2)"'))
+
+    report = shown.run()
+
+    found = shown.engine.catalogue.registered[f"{TABLE}people"]
+    assert "left(`email`, 2) AS `email`" in found
+    built = {name for name, how in decisions(report).items() if how == "build"}
+    assert not built & {"people", "grown", "merged"}
+
+
+def test_a_view_that_cannot_be_put_in_place_fails_the_run(shown, monkeypatch):
+    refused = lambda *_: "the catalogue `spark_catalog` holds no views"  # noqa: E731
+    monkeypatch.setattr(type(shown.engine.catalogue), "register_view", refused)
+
+    report = shown.run("people")
+
+    assert {"people": "success", "people__masked": "failed"} == statuses(report)
+    assert any("would not show" in str(each.execution.error) for each in report.outcomes)

@@ -30,7 +30,7 @@ from rocky.project.files import show_text
 from rocky.project.functions import ProjectFunction
 from rocky.project.imports import ImportedTable, LoadedImport
 from rocky.project.macros import MacroFile
-from rocky.project.models import ModelFile
+from rocky.project.models import ModelFile, Target
 from rocky.project.pipeline_tables import OpenTarget
 from rocky.project.schema_cache import CachedSchema, UnusedSchema
 from rocky.project.seeds import SeedTable
@@ -171,6 +171,12 @@ def mask_environments(project: Project) -> list[str]:
 def twin_key(key: str) -> str:
     """The key of the model that shows another, or a seed, masked."""
     return f"{key}{TWIN}"
+
+
+def shown_target(project: Project, model: ModelFile) -> Target:
+    """The table of a model that others are to read: that of its masked twin, where it has one."""
+    twin = twin_key(model.key)
+    return project.models[twin].target if twin in project.twins else model.target
 
 
 def mask_level(project: Project) -> Level:
