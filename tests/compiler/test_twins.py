@@ -129,6 +129,33 @@ def test_what_stands_in_the_way_is_an_error_at_its_line(compiled, config, files,
     assert all(each.path == "rocky.toml" and each.span is not None for each in told)
 
 
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ('[strategy]\ntype = "incremental"\ntimestamp_column = "email"', "is the watermark"),
+        ('[strategy]\ntype = "delete_insert"\npartition_by = ["email"]', "partitioned by"),
+        ('[format_options]\npartition_by = ["email"]', "is what the table is partitioned by"),
+    ],
+)
+def test_what_records_would_tell_clear_is_an_error_at_the_column(compiled, settings, said):
+    parts = f"---toml\n{settings}\n---\nSELECT id, email FROM raw.people"
+    found = compiled(models={"people.sql": parts})
+
+    told = [each for each in found.diagnostics if each.code.value == "E059"]
+    assert told, errors(found)
+    assert said in told[0].message
+    assert "models/people.sql" == told[0].path
+
+
+def test_a_key_may_be_masked_by_anything_because_it_is_compared_clear(compiled):
+    merged = '---toml\n[strategy]\ntype = "merge"\nunique_key = ["email"]\n---\n'
+    found = compiled(models={"people.sql": f"{merged}SELECT id, email FROM raw.people"})
+
+    assert [] == errors(found)
+    env = compiled(env="dev", models={"people.sql": f"{merged}SELECT id, email FROM raw.people"})
+    assert any("masked by `redact` it cannot be" in each for each in errors(env))
+
+
 def test_a_hash_needs_a_key_that_no_view_can_hold(compiled):
     config = CONFIG.replace('"twin"', '"view"').replace('"redact"', '"hash"')
     config = config.replace(

@@ -248,9 +248,9 @@ def _layout(model: ModelFile, masks: TableMasks) -> FormatOptions | None:
         partitions = strategy.partition_by
     elif isinstance(strategy, ContentAddressed) and strategy.partition_columns:
         partitions = strategy.partition_columns
+    # A partition column with a mask is an error.
     kept = FormatOptions(
-        tuple(each for each in partitions if each.lower() not in masks),
-        tuple(each for each in options.cluster_by if each.lower() not in masks),
+        partitions, tuple(each for each in options.cluster_by if each.lower() not in masks)
     )
     return kept if kept != FormatOptions() else None
 

@@ -22,7 +22,7 @@ from rocky.analysis.column_masks import (
 from rocky.analysis.compilation import Compilation, unpack_body, unpack_schema
 from rocky.analysis.masks.check import check_expression, check_own
 from rocky.analysis.masks.expressions import HASH_NAMES, Unmaskable, mask_fields
-from rocky.analysis.masks.keys import used_columns
+from rocky.analysis.masks.keys import told_columns, used_columns
 from rocky.language.datatypes.text import decode_type
 from rocky.language.datatypes.types import StructField
 from rocky.language.ir import LINEAGE_KINDS
@@ -156,6 +156,7 @@ class _Planner:
         if self._level != "write":
             # The strategy goes by clear values, and so do the readers.
             self._states[key] = arriving
+            self._problems += self._told_problems(key, masks)
             return
         self._states[key] = {
             name: frozenset({MASKED}) if name in masks else arrived
@@ -346,6 +347,20 @@ class _Planner:
                 f"`{mask.column}` is {role}, and masked by `{mask.strategy}` it cannot be",
                 help_text,
             )
+
+    def _told_problems(self, key: str, masks: TableMasks) -> Iterator[MaskProblem]:
+        """Columns whose clear values would be in the ledger, which is not restricted."""
+        for name, role in told_columns(self._project.models[key]):
+            mask = masks.get(name.lower())
+            if mask is not None:
+                yield MaskProblem(
+                    "key",
+                    key,
+                    mask.column,
+                    mask.tags[0],
+                    f"`{mask.column}` is {role}, and records would tell its clear values",
+                    "use another column, or `none` for its tag",
+                )
 
     def _report(
         self,
