@@ -249,3 +249,52 @@ def test_a_view_that_cannot_be_put_in_place_fails_the_run(shown, monkeypatch):
 
     assert {"people": "success", "people__masked": "failed"} == statuses(report)
     assert any("would not show" in str(each.execution.error) for each in report.outcomes)
+
+
+VISITS = """
+[[source]]
+name = "raw.visits"
+format = "csv"
+path = "data/visits.csv"
+columns = [
+  { name = "id", type = "bigint" },
+  { name = "email", type = "string", classification = "pii" },
+  { name = "day", type = "date", nullable = false },
+  { name = "seen", type = "timestamp", nullable = false },
+]
+"""
+STRATEGIES = {
+    "parts": ('type = "delete_insert"\npartition_by = ["id"]', ""),
+    "days": (
+        'type = "time_interval"\ntime_column = "day"\ngranularity = "day"\n'
+        'first_partition = "2026-01-28"',
+        " WHERE day >= @start_date AND day < @end_date",
+    ),
+    "batches": (
+        'type = "microbatch"\ntimestamp_column = "seen"\ngranularity = "day"',
+        " WHERE seen >= @start_date AND seen < @end_date",
+    ),
+    "history": ('type = "snapshot"\nunique_key = ["id"]', ""),
+}
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_a_table_of_any_strategy_is_shown_as_it_grows(shop, name):
+    settings, bounds = STRATEGIES[name]
+    shop.write("sources/visits.toml", VISITS)
+    shop.write(f"models/{name}.sql", f"SELECT id, email, day, seen FROM raw.visits{bounds}")
+    shop.write(f"models/{name}.toml", f"[strategy]\n{settings}\n")
+    lines = [
+        f"{number},{email},2026-01-{29 + number},2026-01-{29 + number}T08:00:00\n"
+        for number, email in enumerate(EMAILS)
+    ]
+    for many in (2, 3):
+        shop.write("data/visits.csv", "id,email,day,seen\n" + "".join(lines[:many]))
+        report = shop.run(name)
+        assert RunStatus.SUCCESS == report.status, statuses(report)
+
+    clear = rows(shop, "restricted", name)
+    assert set(EMAILS) >= {each[1] for each in clear} != set()
+    assert [(each[0], "***", *each[2:]) for each in clear] == rows(shop, "default", name)
+    assert [] == find_clear(shop.root)
+    assert [] == verify(shop.root)
