@@ -5,6 +5,10 @@ import json
 import deltalake
 import pytest
 
+from rocky.governance.catalogues import open_catalogue
+from rocky.operations.governance.catalogue import declared_by
+from rocky.operations.placement import place_tables
+from rocky.operations.workspace import Workspace, load_workspace
 from tests.branches.shops import BranchShop, Template
 from tests.run.runs import write
 from tests.run.test_twins import CONFIG, EMAILS, FILES, find_clear
@@ -184,3 +188,46 @@ def test_other_projects_are_told_of_the_masked_table(shop):
     assert [("people", "spark_catalog.default.people")] == [
         (each["name"], each["target"]) for each in found["tables"]
     ]
+
+
+def test_a_template_for_every_schema_grants_nothing_of_the_restricted_one(shop):
+    grants = """
+[[grant]]
+to = ["ana@shop"]
+on = "spark_catalog.{schema}"
+privileges = ["SELECT"]
+[[grant]]
+to = ["bob@shop"]
+on = "spark_catalog.restricted"
+privileges = ["SELECT"]
+[governance.catalog]
+kind = "unity"
+url = "http://localhost"
+"""
+    write(shop.root, {"rocky.toml": f"{CONFIG}{grants}"})
+    project = place_tables(load_workspace(Workspace(shop.root)))
+
+    found = declared_by(project, open_catalogue(project.config.governance.catalog))
+
+    assert {
+        ("ana@shop", "spark_catalog.default"),
+        ("bob@shop", "spark_catalog.restricted"),
+    } == {(each.subject, each.on) for each in found}
+
+
+def test_back_at_write_tables_are_loaded_whole_and_a_history_goes_on_masked(shop):
+    kept = '[strategy]\ntype = "snapshot"\nunique_key = ["id"]\n'
+    write(shop.root, {"models/history.sql": "SELECT id, email FROM raw.people"})
+    write(shop.root, {"models/history.toml": kept})
+    shop.do("run", "history")
+    write(shop.root, {"rocky.toml": CONFIG.replace('"twin"', '"write"')})
+
+    assert "all rows are loaded" in shop.rocky("run", "grown").err
+    assert [(1, "***"), (2, "***")] == rows(shop, "default", "grown")
+    write(shop.root, {"data/people.csv": f"id,email\n1,{EMAILS[0]}\n3,{EMAILS[2]}\n"})
+    shop.do("run", "history")
+    assert [(1, "***"), (2, "***"), (3, "***")] == [
+        each[:2] for each in rows(shop, "default", "history")
+    ]
+    assert [] == find_clear(shop.root)
+    assert [] == shop.findings()

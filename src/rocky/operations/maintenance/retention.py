@@ -77,7 +77,7 @@ def retention(workspace: Workspace, request: RetentionRequest) -> RetentionRepor
     from rocky.maintenance.tables import find_tables  # noqa: PLC0415
 
     now = datetime.now(UTC)
-    project = place_tables(workspace, tables.project)
+    project = place_tables(tables.project)
     rules = _rules(project, request.models)
     # What has not been built has no rows to lose.
     wanted = [target for target in rules if target in tables.records]

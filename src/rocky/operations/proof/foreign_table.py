@@ -101,7 +101,7 @@ def decide_state(
     from rocky.run.prepare.session import open_run  # noqa: PLC0415
 
     workspace = known_branch(workspace)
-    project = place_tables(workspace, load_workspace(workspace))
+    project = place_tables(load_workspace(workspace))
     _, adapter = main_adapter(project, adapter_name)
     caller = caller_of(workspace, project, state_path(workspace))
     with open_run(project, adapter, caller) as opened:

@@ -118,7 +118,7 @@ def show(workspace: Workspace, request: ShowRequest) -> ShowReport:
     workspace = known_branch(workspace, sure=False)
     if request.sql is not None:
         return _show_query(workspace, request.sql, request)
-    project = place_tables(workspace, load_workspace(workspace))
+    project = place_tables(load_workspace(workspace))
     wanted = request.model or ""
     declared = find_declared(project, wanted)
     if declared is None:
