@@ -15,6 +15,8 @@ from tests.processes import run_process
 from tests.run import crash
 from tests.run.runs import TABLE, Shop, statuses, verify
 
+pytestmark = pytest.mark.slow
+
 EMAILS = ("anna.smith@example.com", "bert.jones@example.com", "cara.brown@example.com")
 CONFIG = """
 [pipeline.shop]
@@ -143,7 +145,6 @@ def test_a_selected_model_brings_its_twin(shop):
     assert [("Bert", "***")] == rows(shop, "default", "staff")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("point", ["after commit", "after record", "after write"])
 @pytest.mark.parametrize("times", [1, 2, 3])
 def test_a_run_that_dies_between_the_two_commits_is_repaired_by_the_next(shop, point, times):
