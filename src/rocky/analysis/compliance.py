@@ -15,7 +15,7 @@ from rocky.analysis.masks.plan import plan_masks
 from rocky.project import Project
 from rocky.project.configuration.masks import MaskStrategy
 from rocky.project.pipeline_tables import PipelineTable
-from rocky.project.project import mask_strategies
+from rocky.project.project import mask_environments, mask_strategies
 
 DEFAULT: Final = "default"
 """How the environment is called that is there when none is named."""
@@ -65,7 +65,7 @@ def environments_of(project: Project) -> tuple[str | None, ...]:
     """The environment that was chosen; without one that of no name, and every named one."""
     if project.env is not None:
         return (project.env,)
-    return (None, *sorted(project.config.mask.environments))
+    return (None, *mask_environments(project))
 
 
 def find_protection(
@@ -91,6 +91,9 @@ def _written(
 ) -> Iterator[tuple[str, Iterable[TagFact]]]:
     """The tables that the project writes and that have tags, by name, with their facts."""
     for key in sorted(classifications):
+        if key in project.twins:
+            # What becomes of its columns is said of what it is a twin of.
+            continue
         source = project.sources.get(key)
         table = project.models.get(key) or project.seeds.get(key)
         if table is not None:
@@ -109,11 +112,11 @@ class _Judge:
     def __init__(
         self, compilation: Compilation, classifications: Classifications, env: str | None
     ) -> None:
-        project = compilation.project
+        project = replace(compilation.project, env=env)
         self._project = project
         self._facts = classifications
         self._env = env or DEFAULT
-        self._strategies = mask_strategies(replace(project, env=env))
+        self._strategies = mask_strategies(project)
         self._plan = _plan_in(compilation, classifications, env)
         self._problems = {
             (each.table, each.column.lower()): each.message for each in self._plan.problems
@@ -133,7 +136,7 @@ class _Judge:
                 return Protected(self._env, "exposed", strategy, by, reason=reason)
             if is_clear(self._plan, key, column):
                 return Protected(self._env, "not_stored", strategy, by)
-            level = self._project.config.governance.enforce
+            level = self._project.config.governance.level(self._project.env)
             return Protected(self._env, "masked", strategy, by, level)
         if own is not None and own.name == "none":
             return Protected(self._env, "clear_by_decision", own)

@@ -2,7 +2,8 @@
 
 A model answers to its name and to its target's full name; a source and a seed to their declared
 names; a table that a pipeline writes to its full name and to `schema.table`; a table of another
-project to its full name and to `import.model`. A model hides a source of the same name from
+project to its full name and to `import.model`. The name of a masked table means the clear one that
+it is a twin of. A model hides a source of the same name from
 everyone but itself. `CompiledTables` are the tables of a compiled project as one
 model sees them, for binding it once more.
 """
@@ -92,6 +93,11 @@ class Names:
             schema = seed.target.schema
             if schema:
                 self._external.setdefault((schema.lower(), parts[-1]), self._external[parts])
+        for twin, original in project.twins.items():
+            if original not in project.models:
+                # Also by the schema that it would be in.
+                place = project.models[twin].target.schema.lower(), split_name(original)[-1]
+                self._external.setdefault(place, self._external[split_name(original)])
         for source in project.sources.values():
             if isinstance(source, PipelineTable):
                 parts = split_name(source.key)
@@ -204,6 +210,10 @@ def _index_models(project: Project) -> dict[tuple[str, ...], str]:
     lowered: dict[tuple[str, str], tuple[str, str]] = {}
     for key, model in project.models.items():
         catalog, schema, table = model.target
+        if key in project.twins:
+            key = project.twins[key]  # noqa: PLW2901 - whoever says its name means the clear table
+            if key not in project.models:
+                continue
         prefix = lowered.get((catalog, schema))
         if prefix is None:
             prefix = lowered[catalog, schema] = catalog.lower(), schema.lower()

@@ -131,14 +131,16 @@ class Analysis(Records):
         exceptions_only: bool = False,
         fail_on: "FailOnException | None" = None,
         declassified: bool = False,
+        probe: bool = False,
     ) -> "ComplianceReport":
         """How each classified column is masked, in each environment or in that of `mask_env`.
 
-        With `declassified` what was declassified, and since when that is on record.
+        With `declassified` what was declassified, and since when that is on record. With `probe`
+        tables are read, and what a reader sees of each column is told without a value.
         """
         from rocky.operations.governance.compliance import ComplianceRequest, compliance
 
-        return compliance(self, ComplianceRequest(exceptions_only, fail_on, declassified))
+        return compliance(self, ComplianceRequest(exceptions_only, fail_on, declassified, probe))
 
     def list(self, kind: "Kind | None" = None, *, select: Names = ()) -> "Listed":
         """The project's models, sources and seeds, as selected; or pipelines, functions, macros.

@@ -1,6 +1,7 @@
 """compile_project: Project -> Compilation, as an ordered list of passes.
 
-Load findings, functions, binding (cached), cycles, lints, contracts, imports, masks, suppression.
+Load findings, functions, binding (cached), cycles, lints, contracts, imports, masks, twins,
+suppression.
 Nothing here prints, reads the clock or the environment; the cache is the only thing it writes. The
 binder knows which column of which table an expression is; only here is it known whether that is a
 line of a source's TOML, a seed's header or another model's select list.
@@ -43,7 +44,7 @@ from rocky.project.check_sql import find_check_sql
 from rocky.project.configuration.masks import NO_MASKS
 from rocky.project.name_cache import save_names
 from rocky.project.pipeline_tables import PipelineTable, find_open_target, pipeline_table
-from rocky.project.project import mask_strategies
+from rocky.project.project import mask_level, mask_strategies
 from rocky.project.sources import SourceTable, undeclared_source
 
 
@@ -142,6 +143,11 @@ def compile_project(
 
         compiled, masked = with_masks(compiled)
         found += [place_origins(each, project, models) for each in masked]
+        if mask_level(project) != "write":
+            from rocky.compiler.twins import with_twins  # noqa: PLC0415 - as above
+
+            compiled, hindered = with_twins(compiled)
+            found += hindered
     found = [_in_steps(each) for each in found]
     idle = () if targets else (Code.DIALECT_DIVERGENCE,)
     return replace(compiled, diagnostics=tuple(_suppressed(project, found, idle)))

@@ -135,6 +135,7 @@ def generate_project(project: Project, pipeline: str, models: Iterable[Generated
         variables=frozenset(),
         writers={},
         open_targets=(),
+        twins={},
     )
 
 

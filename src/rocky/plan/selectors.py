@@ -191,14 +191,21 @@ def _named(text: str, project: Project) -> set[str]:
     wanted = _key_of(text)
     if any(mark in wanted for mark in _MARKS):
         models = project.models.values()
-        return {
-            each.key
-            for each in models
-            if fnmatchcase(each.key, wanted) or fnmatchcase(each.target.key, wanted)
-        }
+        found = {each.key for each in models if fnmatchcase(each.key, wanted)}
+        return found | {_meant(each, project) for each in models if _lies_at(each, wanted)}
     if wanted in project.models:
         return {wanted}
-    return {each.key for each in project.models.values() if each.target.key == wanted}
+    return {_meant(each, project) for each in project.models.values() if each.target.key == wanted}
+
+
+def _lies_at(model: ModelFile, pattern: str) -> bool:
+    return fnmatchcase(model.target.key, pattern)
+
+
+def _meant(model: ModelFile, project: Project) -> str:
+    """The model whose table a full name is: that of a masked table is its clear one's, too."""
+    of = project.twins.get(model.key, model.key)
+    return of if of in project.models else model.key
 
 
 def _key_of(text: str) -> str:

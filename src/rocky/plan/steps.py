@@ -104,9 +104,13 @@ def step_id(kind: str, key: str) -> str:
 
 
 def plan_steps(compilation: Compilation, keys: Iterable[str]) -> RunPlan:
-    """The steps that bring the models of these keys up to date."""
+    """The steps that bring the models of these keys up to date.
+
+    A table that has a masked twin is never brought up to date without it.
+    """
     project = compilation.project
     chosen = set(keys)
+    chosen |= {twin for twin, key in project.twins.items() if key in chosen}
     reads: dict[str, tuple[Read, ...]] = {}
     waiting = sorted(chosen)
     while waiting:
@@ -122,6 +126,10 @@ def plan_steps(compilation: Compilation, keys: Iterable[str]) -> RunPlan:
             ):
                 waiting.append(each.key)
     seeds = {each.key for found in reads.values() for each in found if each.kind == "seed"}
+    for twin, key in project.twins.items():
+        if key in seeds and twin not in reads:
+            reads[twin] = reads_of(compilation, project.models[twin])
+            chosen.add(twin)
     needs = _needs(project, reads, seeds)
     levels, cycle = topological_levels(needs, needs)
     steps = [
@@ -230,17 +238,26 @@ TOLD: Final = "catalogues are told of views"
 
 
 def plan_seeds(compilation: Compilation, names: Sequence[str]) -> RunPlan:
-    """One step a seed. A name may have `*` and `?`. Raises NothingSelected."""
+    """One step a seed, and one its masked twin, where it has one. Raises NothingSelected.
+
+    A name may have `*` and `?`.
+    """
     project = compilation.project
     if not project.seeds:
         raise NothingSelected("the project has no seeds; put a CSV with a header into `seeds/`")
     keys = {key for name in names for key in _select(name, project)} or set(project.seeds)
-    steps = tuple(
+    steps = [
         Step("seed", key, seed.name, (), (), 0)
         for key, seed in sorted(project.seeds.items())
         if key in keys
-    )
-    return RunPlan(compilation, steps, ())
+    ]
+    for twin, key in sorted(project.twins.items()):
+        if key in keys and key not in project.models:
+            model = project.models[twin]
+            kind: StepKind = "inline" if is_inline(model.strategy) else "build"
+            reads = reads_of(compilation, model)
+            steps.append(Step(kind, twin, model.name, reads, (step_id("seed", key),), 1))
+    return RunPlan(compilation, tuple(steps), ())
 
 
 def _select(name: str, project: Project) -> list[str]:

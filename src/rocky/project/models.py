@@ -8,8 +8,11 @@ does. Settings of its own win over what it takes from its folder and its pipelin
 """
 
 from collections.abc import Mapping
+from copy import copy
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+
+from blake3 import blake3
 
 from rocky.diagnostics import Code
 from rocky.diagnostics.diagnostic import Label, SourceText, Span
@@ -207,6 +210,14 @@ class ModelFile:
 
     def __repr__(self) -> str:
         return f"<model {self.name} at {self.path}>"
+
+    def at(self, target: Target) -> "ModelFile":
+        """The model with another target, which is a setting like others."""
+        moved = copy(self)
+        moved.target = target
+        said = target.full_name.encode("utf-8", "surrogatepass")
+        moved.settings_hash = blake3(self.settings_hash + said).digest()
+        return moved
 
     @property
     def key(self) -> str:

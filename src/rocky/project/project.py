@@ -22,6 +22,7 @@ from rocky.language.dialects.table import Dialect
 from rocky.project.check_sql import Expansions
 from rocky.project.configuration.blocks import Adapter, State
 from rocky.project.configuration.config import Config
+from rocky.project.configuration.governance import Level
 from rocky.project.configuration.masks import MaskStrategy
 from rocky.project.configuration.paths import BRANCH_PREFIX
 from rocky.project.contracts import Contract
@@ -29,7 +30,7 @@ from rocky.project.files import show_text
 from rocky.project.functions import ProjectFunction
 from rocky.project.imports import ImportedTable, LoadedImport
 from rocky.project.macros import MacroFile
-from rocky.project.models import ModelFile
+from rocky.project.models import ModelFile, Target
 from rocky.project.pipeline_tables import OpenTarget
 from rocky.project.schema_cache import CachedSchema, UnusedSchema
 from rocky.project.seeds import SeedTable
@@ -79,6 +80,8 @@ class Project:
     which pipelines may write tables that nobody knows yet. `cached_schemas` are what was discovered
     and kept, by lower-case name, and `unused_schemas` the files of these that are not believed. All
     four are empty until an operation looks at them. `env` is the environment whose masks hold.
+    `twins` are the models that show others, and seeds, masked, by the keys of both; a compile adds
+    them.
     """
 
     root: Path
@@ -103,12 +106,16 @@ class Project:
     unused_schemas: tuple[UnusedSchema, ...] = ()
     functions: Mapping[str, ProjectFunction] = field(default_factory=dict)
     env: str | None = None
+    twins: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """Where it is and how much it has: all of it would fill a screen, settings included."""
         models, sources, seeds = len(self.models), len(self.sources), len(self.seeds)
         return f"<Project {str(self.root)!r}: {models} models, {sources} sources, {seeds} seeds>"
 
+
+TWIN: Final = "__masked"
+"""What the name of a masked twin has after that of the model or seed it shows."""
 
 PREFIX: Final = BRANCH_PREFIX
 """What the folder of a branch, and its schema in a catalogue, begins with."""
@@ -148,12 +155,33 @@ def for_dialects(project: Project, targets: tuple[Dialect, ...]) -> Project:
 
 def in_environment(project: Project, env: str) -> Project:
     """The project with the masks of an environment. Raises NothingSelected for one without any."""
-    known = project.config.mask.environments
+    known = mask_environments(project)
     if env not in known:
         listed = ", ".join(f"`{each}`" for each in sorted(known)) or "none"
         hint = suggestion(env, known) or f"environments with masks: {listed}"
         raise NothingSelected(f"no environment `{env}`: there is no `[mask.{env}]`; {hint}")
     return replace(project, env=env)
+
+
+def mask_environments(project: Project) -> list[str]:
+    """The environments that the settings say something of, sorted."""
+    return sorted({*project.config.mask.environments, *project.config.governance.env})
+
+
+def twin_key(key: str) -> str:
+    """The key of the model that shows another, or a seed, masked."""
+    return f"{key}{TWIN}"
+
+
+def shown_target(project: Project, model: ModelFile) -> Target:
+    """The table of a model that others are to read: that of its masked twin, where it has one."""
+    twin = twin_key(model.key)
+    return project.models[twin].target if twin in project.twins else model.target
+
+
+def mask_level(project: Project) -> Level:
+    """Where masks hold, where the project is."""
+    return project.config.governance.level(project.env)
 
 
 def mask_strategies(project: Project) -> dict[str, MaskStrategy]:

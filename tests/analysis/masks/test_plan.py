@@ -139,9 +139,11 @@ def test_an_environment_that_nobody_describes_is_refused(compiled):
         ('[governance]\nhash_key = "0123456789abcdef0123"\n', "must not stand in a file"),
         ('[governance]\nhash_key = "${MASK_KEY:-0123456789abcdef}"\n', "must not stand in a file"),
         ('[governance]\nhash_key = "${SHORT}"\n', "`SHORT` is not set"),
-        ('[governance]\nenforce = "twin"\n', "`twin` is not supported yet"),
+        ('[governance]\nenforce = "twin"\n', "`twin` keeps clear tables, and it is not said where"),
+        ('[governance.env.dev]\nenforce = "view"\n', "`view` keeps clear tables"),
         ('[governance]\nenforce = "catalog"\n', "`catalog` is not supported yet"),
-        ('[governance]\nrestricted_schema = "clear"\n', "not supported yet"),
+        ('[governance]\nenforce = "twin"\nrestricted_schema = "a/b"\n', "cannot be part of"),
+        ('[governance]\nenforce = "twin"\nrestricted_schema = "{x}"\n', "only `{schema}` is"),
         ('[classifications.tags.pii]\nmask = "hsah"\n', "no mask `hsah`"),
     ],
 )

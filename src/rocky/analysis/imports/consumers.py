@@ -28,6 +28,7 @@ from rocky.project.interfaces import (
     InterfaceTable,
     load_interface,
 )
+from rocky.project.project import shown_target
 
 _SHOWN: Final = 8
 
@@ -61,7 +62,9 @@ def check_consumers(
     """
     name = project_name(project)
     by_target = {
-        model.target.key: model for model in project.models.values() if has_target(model.strategy)
+        shown_target(project, model).key: model
+        for key, model in project.models.items()
+        if has_target(model.strategy) and key not in project.twins
     }
     found: list[Diagnostic] = []
     for consumer in consumers:

@@ -30,6 +30,7 @@ from rocky.project.interfaces import (
     InterfaceTable,
     content_hash,
 )
+from rocky.project.project import shown_target
 from rocky.project.toml.variables import Substituted, written
 
 
@@ -171,7 +172,7 @@ def publish_interface(
     Raises InterfaceRefused when a column or a type of one of them is not known, and when a name
     in it came from a variable.
     """
-    chosen = sorted(keys)
+    chosen = sorted(set(keys) - project.twins.keys())
     _refuse_variables(project, chosen)
     _refuse_unknown(project, models, chosen)
     content: dict[str, Any] = {
@@ -229,7 +230,7 @@ def _table(
     described = describe_model(model, contract)
     table: dict[str, Any] = {
         "name": model.name,
-        "target": model.target.full_name,
+        "target": shown_target(project, model).full_name,
         "strategy": model.strategy.type,
         "columns": [],
     }

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from rocky.project import ModelFile
 from rocky.project.configuration.strategies import (
+    ContentAddressed,
     DeleteInsert,
     Incremental,
     Merge,
@@ -45,3 +46,15 @@ def used_columns(model: ModelFile) -> Iterator[UsedColumn]:
             yield UsedColumn(strategy.time_column, "what intervals are cut by", needs_order=True)
         case _:
             return
+
+
+def told_columns(model: ModelFile) -> Iterator[tuple[str, str]]:
+    """The columns whose values are in records and in the names of folders, and what they are."""
+    strategy, options = model.strategy, model.settings.format_options
+    yield from ((each.name, each.role) for each in used_columns(model) if each.needs_order)
+    partitions = options.partition_by if options is not None else ()
+    if isinstance(strategy, DeleteInsert):
+        partitions = (*partitions, *strategy.partition_by)
+    elif isinstance(strategy, ContentAddressed):
+        partitions = (*partitions, *strategy.partition_columns)
+    yield from ((name, "what the table is partitioned by") for name in dict.fromkeys(partitions))

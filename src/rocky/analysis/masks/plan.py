@@ -3,9 +3,11 @@
 A value is masked where it would first be written: what comes clear from a source, or through views
 from one, is masked by the table that holds it, and what a table gives that is masked already is
 left as it is. So a hash is a hash of the clear value everywhere, and joins on it go on working.
+Where tables have twins, tables are clear and each twin masks what its own holds.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Final, NamedTuple
 
@@ -20,13 +22,13 @@ from rocky.analysis.column_masks import (
 from rocky.analysis.compilation import Compilation, unpack_body, unpack_schema
 from rocky.analysis.masks.check import check_expression, check_own
 from rocky.analysis.masks.expressions import HASH_NAMES, Unmaskable, mask_fields
-from rocky.analysis.masks.keys import used_columns
+from rocky.analysis.masks.keys import told_columns, used_columns
 from rocky.language.datatypes.text import decode_type
 from rocky.language.datatypes.types import StructField
 from rocky.language.ir import LINEAGE_KINDS
 from rocky.project.configuration.masks import MaskStrategy
 from rocky.project.configuration.strategies import is_inline
-from rocky.project.project import mask_strategies
+from rocky.project.project import mask_level, mask_strategies, twin_key
 
 CLEAR: Final = "clear"
 MASKED: Final = "masked"
@@ -39,7 +41,10 @@ def plan_masks(compilation: Compilation, classifications: Classifications) -> Ma
     strategies = mask_strategies(compilation.project)
     if not strategies or not classifications:
         return NO_MASK_PLAN
-    return _Planner(compilation, classifications, strategies).run()
+    found = _Planner(compilation, classifications, strategies).run()
+    if mask_level(compilation.project) == "write":
+        return found
+    return replace(found, tables={twin_key(key): each for key, each in found.tables.items()})
 
 
 class _Origin(NamedTuple):
@@ -74,6 +79,7 @@ class _Planner:
         self._facts = classifications
         self._strategies = strategies
         self._key = self._project.config.governance.key_fingerprint
+        self._level = mask_level(self._project)
         self._states: dict[str, dict[str, _States]] = {}
         self._tables: dict[str, TableMasks] = {}
         self._clear: dict[str, tuple[str, ...]] = {}
@@ -85,6 +91,8 @@ class _Planner:
                 self._mask_seed(key, seed.columns)
         for name in self._compilation.order:
             key = name.lower()
+            if key in self._project.twins:
+                continue
             if key in self._compilation.models and self._facts.table(key):
                 self._mask_model(key)
         return MaskPlan(self._tables, self._clear, tuple(self._problems))
@@ -102,7 +110,8 @@ class _Planner:
     def _keep(self, key: str, masks: dict[str, ColumnMask]) -> None:
         if masks:
             self._tables[key] = masks
-            self._states[key] = dict.fromkeys(masks, frozenset({MASKED}))
+            state = MASKED if self._level == "write" else CLEAR
+            self._states[key] = dict.fromkeys(masks, frozenset({state}))
 
     def _mask_model(self, key: str) -> None:
         record = self._compilation.models.record(key)
@@ -144,6 +153,11 @@ class _Planner:
             if MASKED in arriving[name]:
                 self._refuse_mixture(key, column, facts[name], wanted)
         self._tables |= {key: masks} if masks else {}
+        if self._level != "write":
+            # The strategy goes by clear values, and so do the readers.
+            self._states[key] = arriving
+            self._problems += self._told_problems(key, masks)
+            return
         self._states[key] = {
             name: frozenset({MASKED}) if name in masks else arrived
             for name, arrived in arriving.items()
@@ -280,6 +294,16 @@ class _Planner:
                 help="set `hash_key` in `[governance]`",
             )
             return None
+        if keyed and self._level == "view":
+            self._report(
+                "unfit",
+                key,
+                column.name,
+                facts,
+                "a view of a catalogue cannot hold the key of hashes",
+                help='use `redact`, `sha2` or `partial`, or `enforce = "twin"`',
+            )
+            return None
         tags = tuple(dict.fromkeys(tag for tag, _ in wanted.values()))
         return ColumnMask(
             column.name, tags, tuple(sorted(chosen.items())), sql, self._key if keyed else None
@@ -323,6 +347,20 @@ class _Planner:
                 f"`{mask.column}` is {role}, and masked by `{mask.strategy}` it cannot be",
                 help_text,
             )
+
+    def _told_problems(self, key: str, masks: TableMasks) -> Iterator[MaskProblem]:
+        """Columns whose clear values would be in the ledger, which is not restricted."""
+        for name, role in told_columns(self._project.models[key]):
+            mask = masks.get(name.lower())
+            if mask is not None:
+                yield MaskProblem(
+                    "key",
+                    key,
+                    mask.column,
+                    mask.tags[0],
+                    f"`{mask.column}` is {role}, and records would tell its clear values",
+                    "use another column, or `none` for its tag",
+                )
 
     def _report(
         self,

@@ -7,7 +7,7 @@ import click
 
 from rocky.cli.console import ExitCode, write_line, write_report
 from rocky.cli.options import RockyCommand, Settings
-from rocky.cli.render.tables import render_table
+from rocky.cli.render.tables import format_count, render_table
 from rocky.diagnostics.render import counted
 from rocky.operations.governance.compliance import (
     ColumnCompliance,
@@ -18,6 +18,7 @@ from rocky.operations.governance.compliance import (
     FailOn,
     compliance,
 )
+from rocky.operations.governance.probe import ProbedColumn
 
 REPORTS: Final = {"compliance": ComplianceReport}
 _WORDS: Final = {
@@ -47,15 +48,24 @@ class ComplianceCommand(RockyCommand):
     is_flag=True,
     help="Only what was declassified, with who wrote it down, and since which run it holds.",
 )
+@click.option(
+    "--probe",
+    is_flag=True,
+    help="Read the tables as a reader would, and say what was seen of each column.",
+)
 @click.pass_obj
 def command(
-    settings: Settings, exceptions_only: bool, fail_on: FailOn | None, declassified: bool
+    settings: Settings,
+    exceptions_only: bool,
+    fail_on: FailOn | None,
+    declassified: bool,
+    probe: bool,
 ) -> ExitCode:
     """Show how each classified column is masked, in each environment.
 
     With `--env` in that environment only.
     """
-    request = ComplianceRequest(exceptions_only, fail_on, declassified)
+    request = ComplianceRequest(exceptions_only, fail_on, declassified, probe)
     report = compliance(settings.workspace, request)
     if settings.json:
         write_report("compliance", report)
@@ -71,6 +81,9 @@ def _render(report: ComplianceReport) -> Iterator[str]:
         head = ("MODEL", "COLUMN", "TAG", *(each.upper() for each in report.envs), "DECLARED AT")
         rows = [_row(each) for each in report.per_column]
         yield render_table(head, rows, set())
+    if report.probed:
+        head = ("MODEL", "COLUMN", "TAG", "TABLE", "THROUGH", "SAW", "ROWS")
+        yield render_table(head, [_seen(each) for each in report.probed], {6})
     for each in report.exceptions:
         place = f"{each.model}.{each.column} ({each.classification})"
         yield f"exception: {place} in {each.env}: {each.reason}"
@@ -108,6 +121,21 @@ def _carried_out(gone: DeclassifiedColumn) -> str:
     who = f" of {found.by}" if found.by is not None else ""
     run = f", {found.run_id}{who}" if found.run_id is not None else ""
     return f"in the table {since} version {found.table_version} ({found.at:%Y-%m-%d %H:%M}{run})"
+
+
+def _seen(each: ProbedColumn) -> tuple[str, ...]:
+    saw = each.saw.upper() if each.saw == "clear" and not each.restricted else each.saw
+    saw = f"{saw}: {each.reason}" if each.reason is not None else saw
+    table = f"{each.table} (restricted)" if each.restricted else each.table
+    return (
+        each.model,
+        each.column,
+        each.classification,
+        table,
+        each.through,
+        saw,
+        format_count(each.rows),
+    )
 
 
 def _row(column: ColumnCompliance) -> tuple[str, ...]:

@@ -67,6 +67,10 @@ def find_carriers(compilation: Compilation, column: str, wanted: Sequence[str]) 
         if others:
             mixed[each.table] = (*mixed.get(each.table, ()), *others)
     masked = _find_masked(compilation, graph, reached, starts if wanted else ())
+    for name in [each for each in masked if each.lower() in compilation.project.twins]:
+        # It is made whole of a table that can be asked, so it goes as what is derived does.
+        del masked[name], found[name]
+        mixed.pop(name, None)
     below = reach_models(compilation.downstream, found)
     derived = sorted(each for each in below if each not in found and each.lower() in tables)
     sources = [each for each in found if _is_foreign(compilation, each)]

@@ -25,7 +25,6 @@ from rocky.operations.workspace import (
     Workspace,
     compile_workspace,
     find_branch,
-    load_workspace,
     model_named,
 )
 from rocky.plan.adapters import main_adapter
@@ -67,10 +66,11 @@ def diff(workspace: Workspace, request: DiffRequest) -> DataDiffReport:
     """
     workspace = workspace.on_production()
     record = find_branch(workspace, request.name)
-    project = load_workspace(workspace)
+    compilation = compile_workspace(workspace)
+    project = compilation.project
     view = open_view(workspace, project, record)
     targets = _find_targets(project, view, request.models)
-    looking = disclosure_for(workspace, compile_workspace(workspace))
+    looking = disclosure_for(workspace, compilation)
     scope = DiffScope(request.to, targets, request.key, request.sample)
     adapter = main_adapter(on_branch(project, record.name), record.adapter)[1]
 

@@ -37,7 +37,7 @@ from rocky.project.git import (
     resolve_ref,
     show_file,
 )
-from rocky.project.project import in_environment
+from rocky.project.project import in_environment, mask_environments
 from rocky.project.toml.parser import load_toml
 
 Side = Literal["base", "head"]
@@ -286,7 +286,7 @@ def _load_base(snapshot: Snapshot, head: Project, workspace: Workspace, shown: s
         snapshot.folder, env=workspace.environment, config=config, variables=workspace.variables
     )
     # An environment may be new.
-    known = workspace.mask_env in base.config.mask.environments
+    known = workspace.mask_env in mask_environments(base)
     return replace(base, env=workspace.mask_env) if known else base
 
 

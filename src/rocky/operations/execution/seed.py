@@ -122,7 +122,7 @@ def _loaded(workspace: Workspace, plan: RunPlan, adapter: str | None) -> dict[st
     warehouse = open_project_warehouse(
         choose_adapter(project, plan, adapter), project.root, workspace.environment
     )
-    seeds = [project.seeds[step.key] for step in plan.steps]
+    seeds = [project.seeds[step.key] for step in plan.steps if step.kind == "seed"]
     targets = {each.name: refuse_shared_target(each, project) for each in seeds}
     return {
         each.name: targets[each.name].full_name
@@ -155,8 +155,10 @@ def _report(result: RunResult) -> SeedReport:
 def _seed(outcome: StepOutcome) -> LoadedSeed:
     execution = outcome.execution
     word = "interrupted" if execution.status is ModelStatus.INTERRUPTED else "failed"
-    if execution.status is ModelStatus.SUCCESS:
-        word = "unchanged" if execution.action == UNCHANGED else "loaded"
+    if execution.status in (ModelStatus.SUCCESS, ModelStatus.REUSED):
+        # A masked twin is reused where it is as it was.
+        same = execution.action == UNCHANGED or execution.status is ModelStatus.REUSED
+        word = "unchanged" if same else "loaded"
     held = execution.decision == HELD
     word = "held" if held else word
     loaded = word == "loaded"

@@ -27,6 +27,7 @@ from rocky.governance.readers import Reader, find_readers
 from rocky.ledger import open_ledger
 from rocky.ledger.governance_records import load_governance
 from rocky.operations.digest import Digest, Digested, counts
+from rocky.operations.placement import place_tables
 from rocky.operations.state.state_change import change_state, load_sound_project
 from rocky.operations.workspace import (
     Workspace,
@@ -38,6 +39,7 @@ from rocky.operations.workspace import (
 )
 from rocky.plan.arguments import Request
 from rocky.project import Project
+from rocky.project.configuration.grants import Grant
 from rocky.project.configuration.strategies import has_target
 
 _LEAST_OF_ID: Final = 8
@@ -167,7 +169,7 @@ def apply_governance(workspace: Workspace, request: ApplyRequest) -> GovernanceR
 
 def who_can_read(workspace: Workspace, request: WhoRequest) -> WhoReport:
     """Who can read a table. Raises NothingSelected, and as `plan_governance`."""
-    project = load_sound_project(workspace, "said")
+    project = place_tables(load_sound_project(workspace, "said"))
     table = _table_named(project, request.table)
     config = project.config
     roles = {name: role.members for name, role in config.role.items()}
@@ -206,13 +208,41 @@ def govern(project: Project, state: Path, wrote: frozenset[str] | None = None) -
 
 
 def declared_by(project: Project, catalogue: Catalogue) -> Mapping[Fact, str]:
-    """What a project declares for a catalogue. Raises GovernanceRefused as `declare` does."""
+    """What a project declares for a catalogue. Raises GovernanceRefused as `declare` does.
+
+    What a restricted schema has is only granted by who names that schema: a template that stands
+    for every schema does not mean it.
+    """
     tables = {
         TableParts(*model.target): model.pipeline
         for model in project.models.values()
         if has_target(model.strategy)
     }
-    return declare(project.config, tables, catalogue.abilities)
+    found, clear = declare(project.config, tables, catalogue.abilities), clear_tables(project)
+    if not clear:
+        return found
+    named = tuple(each for each in project.config.grant if _names_schema(each, clear))
+    meant = declare(project.config._replace(grant=named), tables, catalogue.abilities)
+    places = {each.at(level).key for each in clear for level in ("schema", "table")}
+    return {
+        fact: why
+        for fact, why in found.items()
+        if fact.kind != "grant" or place_of(fact) not in places or fact in meant
+    }
+
+
+def clear_tables(project: Project) -> tuple[TableParts, ...]:
+    """The tables of models that are shown masked, and are clear themselves."""
+    return tuple(
+        TableParts(*project.models[key].target)
+        for key in project.twins.values()
+        if key in project.models
+    )
+
+
+def _names_schema(grant: Grant, clear: Iterable[TableParts]) -> bool:
+    parts = grant.on.lower().split(".")
+    return len(parts) > 1 and any(parts[1] == each.schema.lower() for each in clear)
 
 
 def tables_of(project: Project) -> tuple[TableParts, ...]:
@@ -273,7 +303,7 @@ def _project(workspace: Workspace, verb: str) -> Project:
             f"branch `{workspace.branch_name}` is not governed: its tables are nobody's but its"
             f" maker's; nothing was {verb}"
         )
-    return load_sound_project(workspace, verb)
+    return place_tables(load_sound_project(workspace, verb))
 
 
 def person_of(workspace: Workspace, project: Project) -> Person:

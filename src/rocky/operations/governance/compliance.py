@@ -28,6 +28,7 @@ from rocky.operations.governance.declassification_records import (
     DeclassificationRecords,
     WrittenDown,
 )
+from rocky.operations.governance.probe import ProbedColumn, is_exposed, probe
 from rocky.operations.workspace import Workspace, compile_workspace, known_branch
 from rocky.plan.arguments import Request
 from rocky.project import Project
@@ -42,12 +43,14 @@ _OWN: Final = ("E050", "E059")
 class ComplianceRequest(Request):
     """All classified columns, or those with an exception; `fail_on` makes exceptions a failure.
 
-    With `declassified` only what was declassified, and since when that is on record.
+    With `declassified` only what was declassified, and since when that is on record. With `probe`
+    tables are read, and what a reader sees clear that should be masked is an exception too.
     """
 
     exceptions_only: bool = False
     fail_on: FailOn | None = None
     declassified: bool = False
+    probe: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +130,10 @@ class DeclassifiedColumn:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ComplianceReport(Digested):
-    """What is known of classified columns. `failed` when exceptions are there and must not be."""
+    """What is known of classified columns. `failed` when exceptions are there and must not be.
+
+    `probed` is what was seen in tables, where that was asked for.
+    """
 
     summary: ComplianceSummary
     envs: tuple[str, ...]
@@ -135,6 +141,7 @@ class ComplianceReport(Digested):
     exceptions: tuple[ComplianceException, ...]
     declassified: tuple[DeclassifiedColumn, ...]
     failed: bool
+    probed: tuple[ProbedColumn, ...] = ()
 
     def digest(self) -> Digest:
         """How many columns, and how many exceptions."""
@@ -151,6 +158,8 @@ def compliance(workspace: Workspace, request: ComplianceRequest) -> ComplianceRe
     """Look up every classified column. Raises ErrorsFound: of a broken model nothing is known.
 
     Of what was declassified the logs of tables are read when that is asked for, and git is asked.
+    To probe, tables are read as the environment that was chosen leaves them; without one, that of
+    no name.
     """
     _refuse_contradictions(request)
     workspace = known_branch(workspace, sure=False)
@@ -159,7 +168,14 @@ def compliance(workspace: Workspace, request: ComplianceRequest) -> ComplianceRe
     project, facts = compilation.project, classify(compilation)
     environments = environments_of(project)
     found = find_protection(compilation, facts, environments)
-    exceptions = tuple(_exceptions(found))
+    env = project.env or DEFAULT
+    probed = probe(workspace, compilation, found, env) if request.probe else ()
+    exceptions = (*_exceptions(found), *_seen_clear(found, probed, env))
+    if request.exceptions_only:
+        open_to = {(each.model, each.column, each.classification) for each in exceptions}
+        probed = tuple(
+            each for each in probed if (each.model, each.column, each.classification) in open_to
+        )
     records = DeclassificationRecords(workspace, project) if request.declassified else None
     shown = tuple(
         _column(each)
@@ -173,6 +189,7 @@ def compliance(workspace: Workspace, request: ComplianceRequest) -> ComplianceRe
         exceptions,
         tuple(_declassified(project, each, records) for each in _once(facts.declassified)),
         request.fail_on == "exception" and bool(exceptions),
+        probed,
     )
 
 
@@ -197,8 +214,13 @@ def _summary(found: Iterable[ClassifiedColumn], exceptions: int) -> ComplianceSu
 
 
 def _refuse_contradictions(request: ComplianceRequest) -> None:
-    if request.declassified and (request.exceptions_only or request.fail_on is not None):
-        option = "--exceptions-only" if request.exceptions_only else "--fail-on"
+    others = {
+        "--exceptions-only": request.exceptions_only,
+        "--fail-on": request.fail_on is not None,
+        "--probe": request.probe,
+    }
+    option = next((name for name, given in others.items() if given), None)
+    if request.declassified and option is not None:
         raise InvalidRequest(
             f"`--declassified` lists what is no exception: leave it or `{option}` out"
         )
@@ -246,6 +268,22 @@ def _column(found: ClassifiedColumn) -> ColumnCompliance:
 def _env(found: Protected) -> EnvProtection:
     strategy = None if found.strategy is None else str(found.strategy)
     return EnvProtection(found.env, strategy, found.enforced, found.state, found.level, found.by)
+
+
+def _seen_clear(
+    found: Iterable[ClassifiedColumn], probed: Iterable[ProbedColumn], env: str
+) -> Iterable[ComplianceException]:
+    """What a reader saw that should have been masked."""
+    known = {(each.table, each.name, each.fact.tag): each for each in found}
+    for seen in probed:
+        column = known[seen.model, seen.column, seen.classification]
+        said = next(each for each in column.envs if each.env == env)
+        if is_exposed(seen, said):
+            way = "the files" if seen.through == "files" else "the catalogue's rows"
+            reason = f"{way} of `{seen.table}` show clear values"
+            yield ComplianceException(
+                seen.model, seen.column, seen.classification, env, reason, path_of(column.fact)
+            )
 
 
 def _exceptions(found: Iterable[ClassifiedColumn]) -> Iterable[ComplianceException]:

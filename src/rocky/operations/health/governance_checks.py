@@ -6,11 +6,12 @@ from rocky.governance.catalogues import MATRIX, open_catalogue
 from rocky.governance.declaration import securables_of
 from rocky.operations.governance.catalogue import declared_by, tables_of
 from rocky.operations.health.health_checks import Diagnosis, Health, Subject, critical
+from rocky.operations.placement import place_tables
 
 
 def check_governance(subject: Subject) -> Diagnosis:
     """The matrix of abilities; for the project's catalogue, whether it answers and suffices."""
-    project = subject.require_project()
+    project = place_tables(subject.require_project())
     settings = project.config.governance.catalog
     if settings.kind == "none":
         told = "; ".join(f"{kind}: {_can(each)}" for kind, each in MATRIX)

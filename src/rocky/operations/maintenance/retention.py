@@ -9,6 +9,7 @@ from rocky.errors import NothingSelected
 from rocky.ledger.record import RunId
 from rocky.operations.digest import Digested
 from rocky.operations.maintenance.maintenance_run import open_tables
+from rocky.operations.placement import place_tables
 from rocky.operations.workspace import Workspace, model_named
 from rocky.plan.arguments import Request
 from rocky.project import Project
@@ -75,7 +76,9 @@ def retention(workspace: Workspace, request: RetentionRequest) -> RetentionRepor
     from rocky.maintenance.expiry import expire_tables, plan_expiry  # noqa: PLC0415
     from rocky.maintenance.tables import find_tables  # noqa: PLC0415
 
-    now, rules = datetime.now(UTC), _rules(tables.project, request.models)
+    now = datetime.now(UTC)
+    project = place_tables(tables.project)
+    rules = _rules(project, request.models)
     # What has not been built has no rows to lose.
     wanted = [target for target in rules if target in tables.records]
     found = find_tables(tables.records, tables.warehouse, wanted) if wanted else ()
@@ -88,7 +91,10 @@ def retention(workspace: Workspace, request: RetentionRequest) -> RetentionRepor
 
 
 def _rules(project: Project, wanted: tuple[str, ...]) -> "Mapping[str, ExpiryRule]":
-    """How long rows are kept, by the targets of models in lower case. Raises NothingSelected."""
+    """How long rows are kept, by the targets of models in lower case. Raises NothingSelected.
+
+    A masked twin keeps what its table does, from the next run on: it is made whole of it.
+    """
     from rocky.maintenance.expiry import ExpiryRule  # noqa: PLC0415
 
     models = [model_named(project, each) for each in wanted] or list(project.models.values())

@@ -35,6 +35,7 @@ from rocky.plan.kept_plan import RUN_KIND, KeptPlan, PlanDocument
 from rocky.plan.refusals import config_findings, plan_checked
 from rocky.plan.request import PARALLEL, PlanRequest, RunRequest, request_document
 from rocky.plan.steps import RunPlan, Step
+from rocky.project.project import mask_level
 from rocky.run.engine.sources import Sources
 from rocky.run.prepare.caller import Caller
 from rocky.run.prepare.missing_sources import beyond_reach, find_missing_sources
@@ -176,7 +177,7 @@ def _mask_actions(plan: RunPlan | None) -> tuple[MaskAction, ...]:
     """The columns that would be written masked, in the order of the steps."""
     if plan is None:
         return ()
-    level = plan.project.config.governance.enforce
+    level = mask_level(plan.project)
     return tuple(
         MaskAction(step.name, each.column, each.tags, each.strategy, level)
         for step in plan.steps

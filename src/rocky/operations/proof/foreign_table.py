@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 from rocky.errors import InvalidRequest
 from rocky.ledger.record import RunId
 from rocky.operations.digest import Digested
+from rocky.operations.placement import place_tables
 from rocky.operations.report import same_fields
 from rocky.operations.workspace import (
     Workspace,
@@ -100,7 +101,7 @@ def decide_state(
     from rocky.run.prepare.session import open_run  # noqa: PLC0415
 
     workspace = known_branch(workspace)
-    project = load_workspace(workspace)
+    project = place_tables(load_workspace(workspace))
     _, adapter = main_adapter(project, adapter_name)
     caller = caller_of(workspace, project, state_path(workspace))
     with open_run(project, adapter, caller) as opened:

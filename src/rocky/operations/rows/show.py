@@ -14,6 +14,7 @@ from rocky.analysis.disclosure import Secrets, shown, tags_text
 from rocky.errors import InvalidRequest, NothingSelected
 from rocky.language.datatypes.types import StructField
 from rocky.operations.digest import Digest, Digested, counts
+from rocky.operations.placement import place_tables
 from rocky.operations.report import hidden
 from rocky.operations.rows.disclosure import Relation, disclosure_for, secrets_of
 from rocky.operations.rows.query import ask_rows, check_query, check_rows, declared_relation
@@ -117,7 +118,7 @@ def show(workspace: Workspace, request: ShowRequest) -> ShowReport:
     workspace = known_branch(workspace, sure=False)
     if request.sql is not None:
         return _show_query(workspace, request.sql, request)
-    project = load_workspace(workspace)
+    project = place_tables(load_workspace(workspace))
     wanted = request.model or ""
     declared = find_declared(project, wanted)
     if declared is None:

@@ -35,7 +35,7 @@ from rocky.project.configuration.classifications import (
     check_classifications,
 )
 from rocky.project.configuration.clear_values import find_clear_problems
-from rocky.project.configuration.governance import NO_GOVERNANCE, Governance
+from rocky.project.configuration.governance import NO_GOVERNANCE, Governance, find_level_problems
 from rocky.project.configuration.grants import Grant, Role
 from rocky.project.configuration.hooks import NO_HOOKS, Hooks
 from rocky.project.configuration.masks import NO_MASKS, MaskSettings
@@ -133,6 +133,7 @@ def read_config(data: dict[str, Any], problems: Problems) -> Config:
     _check_branch(config.branch, found)
     check_classifications(config.classifications, found)
     found.extend(find_clear_problems(config.classifications.tags, config.role))
+    found.extend(find_level_problems(config.governance))
     of, told = governed_catalog.find_governance_problems, config.governance
     found += of(config.role, config.grant, told.catalog, told.tags)
     problems.extend(_restore(problem, shorthands) for problem in found)

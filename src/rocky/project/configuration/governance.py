@@ -7,22 +7,25 @@ another table.
 
 import hmac
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from rocky.project.configuration.governed_catalog import GovernedCatalog
-from rocky.project.toml.documents import Problem, Problems, ReadBy, Refusal, refuses
+from rocky.project.configuration.paths import FolderName
+from rocky.project.toml.documents import Problem, Problems, ReadBy
 from rocky.project.toml.records import INVALID, reader_for, wrong_type
-from rocky.project.toml.variables import Keys, Substituted, Unset
+from rocky.project.toml.variables import Keys, Substituted, Unset, written
 
-Level = Literal["write"]
-"""`write`: a table is written masked, and no clear value reaches the warehouse."""
+Level = Literal["write", "twin", "view"]
+"""`write`: a table is written masked, and no clear value reaches the warehouse. `twin`: the clear
+table is in the restricted schema, and a masked one stands in its place. `view`: a masked view of
+the catalogue does."""
 _LATER: Final = {
-    "twin": "no masked table would stand beside the clear one",
-    "view": "no masked view would be made of the clear table",
     "catalog": "no catalogue is asked for column masks of its own",
 }
+_SCHEMA: Final = "{schema}"
+"""What stands in `restricted_schema` for the schema that a table would be in."""
 SHORTEST_KEY: Final = 16
 _DEFAULT: Final = re.compile(r"\$\{[^}:]*:-[^}]")
 
@@ -54,22 +57,53 @@ def _read_level(value: Any, at: Keys, problems: Problems) -> Any:
     return _LEVELS(value, at, problems)
 
 
-@refuses(
-    restricted_schema=Refusal(
-        "no clear table is kept beside the masked one", "remove it", later=True
-    ),
-)
+_NAMES: Final = reader_for(FolderName)
+
+
+def _read_schema(value: Any, at: Keys, problems: Problems) -> Any:
+    """The name of a schema, in which `{schema}` may stand for that of the open table."""
+    if isinstance(value, str) and not isinstance(value, Unset):
+        tried = value.replace(_SCHEMA, "schema")
+        if "{" in tried or "}" in tried:
+            message = f"`{written(value)}` cannot be a schema: only `{_SCHEMA}` is filled in"
+            problems.append(Problem(at, message, f'as in `restricted_schema = "{_SCHEMA}_clear"`'))
+            return INVALID
+        read = _NAMES(tried, at, problems)
+        return INVALID if read is INVALID else value
+    return _NAMES(value, at, problems)
+
+
+class EnvironmentGovernance(NamedTuple):
+    """What is different in an environment."""
+
+    enforce: Annotated[Level | None, ReadBy(_read_level)] = None
+
+
 class Governance(NamedTuple):
     """Where masks hold (`enforce`), what hashes are made with, and what a catalogue is told.
 
-    `tags` are for all that is in the catalogue; `foreign` is what is done with what others said.
+    `restricted_schema` has the clear tables at the levels `twin` and `view`; in it, `{schema}` is
+    the schema of the masked one. `env` says what is different with `--env`. `tags` are for all that
+    is in the catalogue; `foreign` is what is done with what others said.
     """
 
     enforce: Annotated[Level, ReadBy(_read_level)] = "write"
+    restricted_schema: Annotated[str | None, ReadBy(_read_schema)] = None
+    env: Mapping[str, EnvironmentGovernance] = {}
     hash_key: Annotated[str | None, ReadBy(_read_key)] = None
     foreign: Literal["keep", "report", "remove"] = "report"
     tags: Mapping[str, str] = {}
     catalog: GovernedCatalog = GovernedCatalog()
+
+    def level(self, env: str | None) -> Level:
+        """Where masks hold in an environment."""
+        said = self.env.get(env) if env is not None else None
+        return self.enforce if said is None or said.enforce is None else said.enforce
+
+    def restricted(self, schema: str) -> str | None:
+        """The schema that has the clear table of one in a schema; None where none is set."""
+        named = self.restricted_schema
+        return None if named is None else named.replace(_SCHEMA, schema)
 
     @property
     def key_fingerprint(self) -> str | None:
@@ -86,3 +120,21 @@ class Governance(NamedTuple):
 
 
 NO_GOVERNANCE: Final = Governance()
+
+
+def find_level_problems(settings: Governance) -> Iterator[Problem]:
+    """A level that keeps clear tables, without a place for them."""
+    said: list[tuple[Keys, Level]] = [(("governance", "enforce"), settings.enforce)]
+    said += [
+        (("governance", "env", name, "enforce"), each.enforce)
+        for name, each in settings.env.items()
+        if each.enforce is not None
+    ]
+    kept = [(keys, level) for keys, level in said if level != "write"]
+    if settings.restricted_schema is None:
+        for keys, level in kept[:1]:
+            yield Problem(
+                keys,
+                f"`{level}` keeps clear tables, and it is not said where",
+                'name a schema in `[governance]`: `restricted_schema = "restricted"`',
+            )

@@ -327,6 +327,11 @@ class Builder:
         if not told or not isinstance(model.strategy, View):
             return None
         query, target = compose_view(self._plan.project, self._inputs, model.key), model.target
+        masks = mask_sql_of(self._plan.compilation, model.key)
+        sql = query.sql
+        if masks.digest:
+            columns = [each.name for each in self._plan.compilation.models[model.key].columns]
+            sql = f"SELECT {masks.apply(columns)} FROM (\n{sql}\n)"  # noqa: S608 - ours
         clear = self._plan.compilation.masks.clear.get(model.key, ())
         why = f"it would show `{clear[0]}` clear" if clear else query.why
         for each in told if why is None else ():
@@ -334,7 +339,9 @@ class Builder:
                 self._engine.catalogue.register_table(table)
             assert each.tell_view is not None
             name = (target.catalog, target.schema, target.table)
-            why = why or each.tell_view(self._engine, name, query.sql)
+            why = why or each.tell_view(self._engine, name, sql)
+        if why is not None and masks.digest:
+            raise ModelFailed(f"`{target.full_name}` would not show `{model.name}` masked: {why}")
         return REGISTERED if why is None else f"{NOT_HELD}: {why}"
 
     def _columns(self, step: Step) -> tuple[StructField, ...]:

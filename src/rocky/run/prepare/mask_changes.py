@@ -42,7 +42,10 @@ def find_remasked(plan: RunPlan, warehouse: Warehouse, *, asked: bool) -> dict[s
                 raise
             # Nothing is to be masked, and the model fails by itself when it is built.
             continue
-        if live is None or _masks_in(live.configuration) == masks.digest:
+        if live is None:
+            _refuse_replaced_history(plan, step.key, warehouse)
+            continue
+        if _masks_in(live.configuration) == masks.digest:
             continue
         if isinstance(model.strategy, Snapshot | Append):
             raise RunRefused(
@@ -52,6 +55,21 @@ def find_remasked(plan: RunPlan, warehouse: Warehouse, *, asked: bool) -> dict[s
             )
         found[step.key] = OTHER_MASKS
     return found
+
+
+def _refuse_replaced_history(plan: RunPlan, key: str, warehouse: Warehouse) -> None:
+    """Raises RunRefused for a history whose table a masked twin would take the place of."""
+    model = plan.project.models[key]
+    twin = next((each for each, of in plan.project.twins.items() if of == key), None)
+    if twin is None or not isinstance(model.strategy, Snapshot | Append):
+        return
+    place = plan.project.models[twin].target
+    if warehouse.table(place).snapshot() is not None:
+        raise RunRefused(
+            f"`{place.full_name}` has rows of `{model.name}` that cannot be made again, and its"
+            f" masked twin would take their place: `{model.target.full_name}`, where clear rows"
+            " are kept now, is not there yet; run it with `--full-refresh` if it may begin anew"
+        )
 
 
 def refuse_otherwise_masked(plan: RunPlan, pinned: Mapping[str, PinnedTable]) -> None:

@@ -6,6 +6,7 @@ one that has been widened since is widened as it is read. Intervals are stored a
 a reader without Spark sees these.
 """
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
@@ -103,6 +104,20 @@ def load_rows(
             found = [column_values(_column(batch, field)) for field in schema]
             rows += zip(*found, strict=True) if found else [()] * batch.num_rows
     return rows
+
+
+def load_batches(
+    table: Table, snapshot: Snapshot, columns: Sequence[StructField]
+) -> Iterator[tuple[list[Any], ...]]:
+    """All rows of a snapshot, a part of them at a time, each as its columns: as `load_rows` does.
+
+    Raises `StoreUnreadable`.
+    """
+    schema, kept = arrow_schema(columns), _Kept(snapshot.schema, None)
+    needed = {field.name for field in columns}
+    for file in snapshot.files:
+        for batch in _batches(table, file, needed, kept, sys.maxsize):
+            yield tuple(column_values(_column(batch, field)) for field in schema)
 
 
 class _Kept:
