@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rocky.analysis.compilation import Compilation
+from rocky.analysis.masks.copies import CopiedTables
 from rocky.compiler.fingerprints import fingerprints_of
 from rocky.errors import InternalError, NothingSelected, RockyError
 from rocky.ledger.readers.commits import open_lookup_reader
@@ -143,8 +144,9 @@ class PipelineDrafts:
         )
 
     def _snapshot(self, pipeline: SnapshotPipeline, lookups: LookupReader | None) -> DraftRun:
-        model, refusal = plan_model(self._project, self._warehouse, pipeline)
-        plan = plan_generated(self._project, self._name, [model])
+        known = CopiedTables(self._compilation)
+        model, refusal = plan_model(known, self._warehouse, pipeline)
+        plan = plan_generated(known, self._name, [model])
         exists = self._warehouse.table(model.target).snapshot() is not None
         decision, reason = ("merge", "rows that changed") if exists else ("load", "never followed")
         if refusal is not None:
@@ -197,7 +199,7 @@ class PipelineDrafts:
         context = LoadContext(
             self._name,
             pipeline,
-            self._project,
+            CopiedTables(self._compilation),
             self._warehouse,
             self._sources,
             _no_engine,
@@ -225,7 +227,8 @@ class PipelineDrafts:
 
     def _quality(self, pipeline: QualityPipeline) -> DraftRun:
         now = datetime.now(UTC)
-        context = QualityContext(self._project, self._warehouse, self._caller.state, now)
+        known = CopiedTables(self._compilation)
+        context = QualityContext(known, self._warehouse, self._caller.state, now)
         try:
             plan = plan_quality(self._name, pipeline, context)
         except NothingSelected as nothing:

@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from rocky.analysis.masks.copies import CopiedTables
 from rocky.canonical import canonical_json, text_hash
 from rocky.errors import RunRefused, SourceUnreadable, StoreUnreadable
 from rocky.ledger.pipeline_state import load_file_hashes
@@ -19,6 +20,7 @@ from rocky.ledger.readers.table import open_table_record_reader
 from rocky.ledger.run_records import ModelExecution, ModelStatus
 from rocky.pipelines.exclusion import Exclusion
 from rocky.pipelines.generated_models import GeneratedModel
+from rocky.pipelines.loads.contract import tags_in
 from rocky.pipelines.loads.files import ALREADY_LOADED, FoundFile, TableFiles, new_files
 from rocky.pipelines.owners import NO_OWNERS, Owners
 from rocky.project import Project
@@ -43,7 +45,7 @@ class LoadContext:
 
     name: str
     pipeline: LoadPipeline
-    project: Project
+    known: CopiedTables
     warehouse: Warehouse
     sources: Sources
     open_engine: Callable[[], Engine]
@@ -52,6 +54,15 @@ class LoadContext:
     whole: bool = False
     done: Mapping[str, str] = field(default_factory=dict)
     owners: Owners = NO_OWNERS
+
+    @property
+    def project(self) -> Project:
+        return self.known.project
+
+    @property
+    def said(self) -> dict[str, tuple[str, ...]]:
+        """The tags that the contract gives to columns."""
+        return tags_in(self.contract)
 
     @property
     def replaces(self) -> bool:
