@@ -141,7 +141,8 @@ def generate_project(
             declared = _classified(source, tags).declare(document)
             sources.setdefault(declared.key, declared)
             if tags.masked:
-                written[declared.key] = pipeline
+                # Somebody of the project: whoever it is, its values are masked.
+                written[declared.key] = GENERATED
     return replace(
         project,
         config=_config(project, pipeline, files.values()),

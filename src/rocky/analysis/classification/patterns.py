@@ -14,6 +14,7 @@ from rocky.project.configuration.column_patterns import (
 )
 from rocky.project.configuration.pipelines import (
     LoadPipeline,
+    QualityPipeline,
     ReplicationPipeline,
     SnapshotPipeline,
 )
@@ -42,6 +43,20 @@ def table_of(source: SourceTable) -> str:
     if place is not None and source.format != "table":
         return place.rstrip("/").rpartition("/")[2]
     return (place or source.name).replace("`", "").rpartition(".")[2]
+
+
+def writer_of(project: Project, key: str) -> str | None:
+    """The pipeline that writes a source; None for one that the project only reads.
+
+    A quality pipeline writes what it puts aside, and not the tables that it checks.
+    """
+    name, source = project.writers.get(key), project.sources.get(key)
+    pipeline = project.config.pipeline.get(name or "")
+    if isinstance(pipeline, QualityPipeline) and source is not None:
+        settings = pipeline.checks.quarantine
+        made = (settings.suffix_valid.lower(), settings.suffix_quarantine.lower())
+        return name if table_of(source).lower().endswith(made) else None
+    return name
 
 
 def pattern_tags(project: Project, key: str, source: SourceTable) -> Mapping[str, tuple[str, ...]]:

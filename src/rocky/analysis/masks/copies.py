@@ -13,7 +13,7 @@ from typing import Final
 
 from rocky.analysis.classification import Classifications, TagFact, classify
 from rocky.analysis.classification.declared import DeclaredTag, place_tags
-from rocky.analysis.classification.patterns import patterns_of
+from rocky.analysis.classification.patterns import patterns_of, writer_of
 from rocky.analysis.column_masks import NO_TABLE_MASKS, TableMasks, digest_of
 from rocky.analysis.compilation import Compilation
 from rocky.analysis.lineage import ColumnRef
@@ -78,13 +78,20 @@ class CopiedTables:
         found.place(place_patterns(patterns_of(self.project, pipeline), target.table, columns))
         found.place(said or {})
         for source in self._faces(target):
-            found.carry(self.facts, source.key)
+            found.place(source.classification)
         above, key = _Tags(columns), self._above(target, base)
-        if key is not None:
+        table = self.project.sources.get(key or "")
+        if isinstance(table, PipelineTable):
+            # What its patterns mean is known by columns, which a compile may not have had.
+            parts = Target(*table.parts)
+            above.place(self.tags(table.pipeline, parts, columns).columns)
+        elif key is not None:
             above.carry(self.facts, key)
-            found.carry(self.facts, key)
+        found.place(above.said)
         written = key in self.project.models or key in self.project.seeds
-        return CopyTags(found.said, above.said, written or key in self.project.writers)
+        return CopyTags(
+            found.said, above.said, written or writer_of(self.project, key or "") is not None
+        )
 
     def masks(
         self,

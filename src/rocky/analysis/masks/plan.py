@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from rocky.analysis.classification import Classifications, TagFact
 from rocky.analysis.classification.flow import tables_in_order
+from rocky.analysis.classification.patterns import writer_of
 from rocky.analysis.column_masks import (
     NO_MASK_PLAN,
     ColumnMask,
@@ -92,7 +93,7 @@ class MaskPlanner:
                 continue
             if key in self._compilation.models:
                 self._mask_model(key)
-            elif key in self._project.writers:
+            elif writer_of(self._project, key) is not None:
                 self._mask_copy(key, self._project.sources[key])
         return MaskPlan(self._tables, self._clear, tuple(self._problems))
 

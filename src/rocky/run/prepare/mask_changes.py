@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, Protocol
 
+from rocky.analysis.classification.patterns import writer_of
 from rocky.analysis.column_masks import ColumnMask, TableMasks, digest_of
 from rocky.analysis.masks.copies import CopiedTables
 from rocky.analysis.masks.expressions import Unmaskable, mask_fields
@@ -86,7 +87,7 @@ def _refuse_copies(plan: RunPlan, pinned: Mapping[str, PinnedTable], warehouse: 
     """The same for tables that pipelines of the project write."""
     project = plan.project
     read = {each.key for step in plan.steps for each in step.reads if each.kind == "source"}
-    written = sorted(key for key in read if key in project.writers)
+    written = sorted(key for key in read if writer_of(project, key) is not None)
     known = CopiedTables(plan.compilation)
     for key in written:
         source, pin = project.sources[key], pinned.get(step_id("source", key))
@@ -131,10 +132,11 @@ def is_masked_otherwise(known: CopiedTables, target: Target, snapshot: Snapshot)
         return False
     if key in known.project.models or key in known.project.seeds:
         wanted = digest_of(known.compilation.masks.of(key))
-    elif key in known.project.writers:
-        wanted = known.digest(known.project.writers[key], target, snapshot.schema)
     else:
-        return False
+        writer = writer_of(known.project, key)
+        if writer is None:
+            return False
+        wanted = known.digest(writer, target, snapshot.schema)
     return _masks_in(snapshot.configuration) != wanted
 
 
