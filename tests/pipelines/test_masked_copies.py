@@ -1,6 +1,7 @@
 """Copies of classified columns: masked before anything of them is written, by patterns of names."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,16 +13,19 @@ from rocky.analysis.compliance import environments_of, find_protection
 from rocky.analysis.disclosure import Disclosure
 from rocky.compiler.passes import compile_project
 from rocky.diagnostics import Code
-from rocky.errors import InputNotBuilt
+from rocky.errors import InputNotBuilt, RockyError, StoreUnreadable
 from rocky.pipelines.target_tables import with_pipeline_tables
 from rocky.plan.steps import plan_steps
 from rocky.project import load_project
 from rocky.project.configuration.strategies import Snapshot
+from rocky.run.checks.freshness import read_newest
 from rocky.run.engine.sql import column_list
 from rocky.run.materialize.build import Build, Built
+from rocky.run.materialize.incremental import watermark_of
 from rocky.run.materialize.workspace import Outcome, commit_replacement, open_workspace
 from rocky.run.prepare.mask_changes import refuse_otherwise_masked
 from rocky.run.prepare.pins import pin_inputs
+from rocky.store.delta.snapshot import WATERMARK
 from rocky.store.warehouse import open_warehouse
 from tests.pipelines.lakes import ORDERS, LakeProject, at, statuses
 from tests.pipelines.loads.folders import ORDERS as LOADED_ORDERS
@@ -429,3 +433,43 @@ def test_a_mask_that_does_not_fit_a_declared_copy_is_an_error_and_a_last_copy_a_
     (found,) = [each for each in compiled(lake.root).diagnostics if each.code is Code.MASK_UNFIT]
     assert "pipeline `bronze` cannot write" in found.message
     assert "WARNING" == found.severity.name
+
+
+def test_clear_values_of_a_source_do_not_meet_masked_ones_of_a_copy_in_one_column(lake):
+    lake.reconfigure('pii = "redact"', 'pii = "partial"')
+    lake.reconfigure(
+        'catalog_template = "{tenant}_warehouse"', 'catalog_template = "spark_catalog"'
+    )
+    lake.run()
+    source = '[[source]]\nname = "raw.people"\ncolumns = [ { name = "email", type = "string",'
+    both = "SELECT email FROM staging__shopify.orders UNION ALL SELECT email FROM raw.people"
+    write(
+        lake.root,
+        {"sources/raw.toml": f'{source} classification = "pii" }} ]\n', "models/mails.sql": both},
+    )
+
+    found = {each.code for each in compiled(lake.root).diagnostics}
+    assert Code.MASKED_AND_CLEAR in found
+
+
+def test_a_load_that_replaces_its_table_does_so_when_only_its_masks_changed(tmp_path):
+    project = LoadProject(tmp_path, "options = { truncate_first = true }", LOADED)
+    project.put_text("one.csv", f"id,email\n1,{ANNA}\n")
+    project.run()
+    project.reconfigure('pii = "redact"', 'pii = "truncate(4)"')
+    project.run()
+
+    assert ["anna"] == emails(project, LOADED_ORDERS)
+
+
+def test_neither_a_watermark_nor_a_time_that_cannot_be_read_is_quoted(lake):
+    lake.run()
+    stored = lake.snapshot()
+    broken = replace(stored, configuration={**stored.configuration, WATERMARK: '{"value": "1987"}'})
+
+    with pytest.raises(StoreUnreadable) as refused:
+        watermark_of(broken, "synced")
+    assert "1987" not in str(refused.value)
+    with pytest.raises(RockyError) as refused:
+        read_newest(("+12345-06-07 00:00:00", 0))
+    assert "12345" not in str(refused.value)

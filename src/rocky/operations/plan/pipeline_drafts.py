@@ -33,6 +33,7 @@ from rocky.operations.plan.report import (
 )
 from rocky.operations.report import encode_report
 from rocky.pipelines.generated_models import plan_generated
+from rocky.pipelines.loads.contract import load_contract
 from rocky.pipelines.loads.files import FolderListing, TableFiles, find_files
 from rocky.pipelines.loads.selection import (
     FileSelector,
@@ -56,6 +57,7 @@ from rocky.project.configuration.pipelines import (
     ReplicationPipeline,
     SnapshotPipeline,
 )
+from rocky.project.contracts import Contract
 from rocky.project.sources import SourceTable
 from rocky.run.checksums import checksums_of
 from rocky.run.engine.protocol import Engine
@@ -204,6 +206,7 @@ class PipelineDrafts:
             self._sources,
             _no_engine,
             datetime.now(UTC),
+            self._contract(pipeline),
             whole=self._request.builds_whole,
             done=find_resumed_tables(self._name, self._request, self._caller),
             owners=owners,
@@ -224,6 +227,12 @@ class PipelineDrafts:
             return "load", "new files", len(chosen.files)
 
         return choose
+
+    def _contract(self, pipeline: LoadPipeline) -> Contract | None:
+        if pipeline.contract is None:
+            return None
+        env = self._caller.environment
+        return load_contract(self._project.root, pipeline.contract, self._name, env)
 
     def _quality(self, pipeline: QualityPipeline) -> DraftRun:
         now = datetime.now(UTC)

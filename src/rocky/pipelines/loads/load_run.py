@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from rocky.analysis.column_masks import digest_of
 from rocky.analysis.masks.copies import CopiedTables
 from rocky.errors import RockyError, SourceUnreadable
 from rocky.language.datatypes.types import StructField
@@ -68,7 +67,6 @@ from rocky.run.execute.runner import run_plan
 from rocky.run.outcomes import PipelineContribution, StepNotes
 from rocky.run.prepare.resources import RunParameters
 from rocky.run.prepare.session import RunSession
-from rocky.store.delta.snapshot import MASKS
 
 REPLACED: Final = "the table is replaced by what the folder holds"
 
@@ -228,7 +226,7 @@ def plan_loads(ground: LoadContext, found: FolderListing, history: LoadHistory) 
 
     def choose(table: TableFiles) -> SelectedFiles | Load | None:
         try:
-            return _remasked(ground, table) or chooser.choose(table)
+            return chooser.choose(table)
         except RockyError as error:
             return _refused(ground, table, str(error))
 
@@ -246,25 +244,6 @@ def plan_loads(ground: LoadContext, found: FolderListing, history: LoadHistory) 
     loads, run = _compiled(ground, loads)
     excluded = (*found.excluded, *chooser.excluded)
     return LoadPlan(tuple(loads), tuple(chooser.unchanged), excluded, run)
-
-
-def _remasked(ground: LoadContext, table: TableFiles) -> Load | None:
-    """The refusal of a table whose rows are masked otherwise than they are to be; None else.
-
-    Also of one without a new file: nothing else would tell of it.
-    """
-    snapshot = None if ground.replaces else ground.warehouse.table(table.target).snapshot()
-    if snapshot is None:
-        return None
-    masks = ground.known.masks(ground.name, table.target, snapshot.schema, ground.said)
-    if digest_of(masks) == snapshot.configuration.get(MASKS, ""):
-        return None
-    return _refused(
-        ground,
-        table,
-        f"the masks of `{table.target.full_name}` changed, and its rows may be in no file any more;"
-        " `--full-refresh` replaces the table by what the folder holds",
-    )
 
 
 def _compiled(ground: LoadContext, loads: list[Load]) -> tuple[list[Load], RunPlan]:
