@@ -123,6 +123,7 @@ def labels(lake: LakeProject, name: str = ORDERS) -> tuple[dict, dict]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["incremental", "full_refresh", "merge"])
 def test_no_file_of_a_copy_holds_a_clear_value_of_a_column_that_a_pattern_tags(tmp_path, strategy):
     lake = LakeProject(tmp_path, f'strategy = "{strategy}"\nmerge_keys = ["id"]', PATTERNS)
@@ -391,7 +392,9 @@ target = { catalog = "acme_warehouse", schema = "staging__shopify", table = "ord
 
 def test_a_history_of_a_masked_copy_is_masked_as_the_copy_is(tmp_path, monkeypatch):
     monkeypatch.setattr("rocky.run.materialize.strategy.snapshot", load_first)
-    lake = SeenLake(tmp_path, more=PATTERNS.replace("redact", "partial") + HISTORY)
+    patterns = '[pipeline.kept.classification]\n"orders_history.emial" = "pii"\n'
+    config = PATTERNS.replace("redact", "partial") + HISTORY + patterns
+    lake = SeenLake(tmp_path, more=config)
     lake.put([person(1, ANNA)])
     lake.run()
     report = lake.run(pipeline="kept")
@@ -399,6 +402,7 @@ def test_a_history_of_a_masked_copy_is_masked_as_the_copy_is(tmp_path, monkeypat
     assert {f"{ORDERS}_history": "success"} == statuses(report)
     assert ["an***om"] == emails(lake, f"{ORDERS}_history")
     assert {"email": "pii"} == labels(lake, f"{ORDERS}_history")[1]
+    assert "fits no column" in report.run.warnings[0]
 
 
 def test_a_source_that_is_declared_and_copied_is_masked_by_its_tags(tmp_path):

@@ -15,6 +15,7 @@ from rocky.language.names import quote_name
 from rocky.pipelines.checks.evaluation import checks_of_targets
 from rocky.pipelines.generated_models import GeneratedModel, GeneratedSource, plan_generated
 from rocky.pipelines.owners import load_owners
+from rocky.pipelines.pattern_use import TableColumns, unused_patterns
 from rocky.pipelines.report import PipelineResult
 from rocky.plan.refusals import refuse_unsupported
 from rocky.plan.request import RunRequest
@@ -73,6 +74,9 @@ def run_snapshot(
         force=request.force,
     )
     report = run_plan(plan, resources, options, listener=opened.caller.listener, stop=opened.stop)
+    looked = [TableColumns(target, lambda: model.columns)] if wrong is None else []
+    unused = unused_patterns(project, name, looked)
+    report = replace(report, warnings=(*report.warnings, *unused))
     return PipelineResult(
         "snapshot", report, checks=checks.result if pipeline.checks.enabled else None
     )
