@@ -159,12 +159,7 @@ class _RunInProgress:
             watermarks,
             options.notes.steps,
             options.notes.pipeline,
-            mask_changes.find_remasked(
-                plan,
-                resources.warehouse,
-                asked=options.full_refresh,
-                replaced={key for key, each in options.notes.steps.items() if each.full_refresh},
-            ),
+            mask_changes.find_remasked(plan, resources.warehouse, options),
         )
         seeds, unread = plan.project.seeds, is_remote_unreadable(resources)
         self._adopter = CommitAdopter(resources.ledger, begun.run_id, seeds, partial=unread)

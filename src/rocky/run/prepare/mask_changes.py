@@ -25,6 +25,7 @@ from rocky.project.sources import SourceTable
 from rocky.run.materialize.mask_sql import mask_sql_of
 from rocky.run.materialize.seeds import seed_target
 from rocky.run.prepare.pins import PinnedTable
+from rocky.run.prepare.resources import RunParameters
 from rocky.store.delta.snapshot import MASKS, Snapshot
 from rocky.store.location import locate
 from rocky.store.warehouse import Warehouse
@@ -32,18 +33,17 @@ from rocky.store.warehouse import Warehouse
 OTHER_MASKS: Final = "its masks changed"
 
 
-def find_remasked(
-    plan: RunPlan, warehouse: Warehouse, *, asked: bool, replaced: Collection[str] = ()
-) -> dict[str, str]:
+def find_remasked(plan: RunPlan, warehouse: Warehouse, options: RunParameters) -> dict[str, str]:
     """The models that keep rows which were masked otherwise, with why they are loaded whole.
 
-    `asked` when everything is loaded whole anyway; `replaced` are those that are. Raises RunRefused
-    for a history that would be lost by that: nobody can mask its rows again. Raises StoreUnreadable
-    for a table that is masked now and cannot be read.
+    Those that are loaded whole anyway are not among them. Raises RunRefused for a history that
+    would be lost by that: nobody can mask its rows again. Raises StoreUnreadable for a table that
+    is masked now and cannot be read.
     """
     found: dict[str, str] = {}
+    whole = {key for key, each in options.notes.steps.items() if each.full_refresh}
     for step in plan.steps:
-        if step.kind != "build" or asked or step.key in replaced:
+        if step.kind != "build" or options.full_refresh or step.key in whole:
             continue
         model = plan.project.models[step.key]
         if strategies.replaces_all(model.strategy):
