@@ -24,6 +24,7 @@ from rocky.language.names import split_name
 from rocky.project import Project
 from rocky.project.collisions import target_of_seed
 from rocky.project.configuration.column_patterns import place_patterns
+from rocky.project.configuration.masks import MaskStrategy
 from rocky.project.models import Target
 from rocky.project.pipeline_tables import PipelineTable, full_parts
 from rocky.project.project import mask_strategies
@@ -55,11 +56,18 @@ class CopiedTables:
     def __init__(self, compilation: Compilation) -> None:
         self.compilation = compilation
         self.project: Project = compilation.project
+        self._patterns = {
+            name: patterns_of(self.project, name) for name in self.project.config.pipeline
+        }
 
     @cached_property
     def facts(self) -> Classifications:
         """The tags of all columns."""
         return classify(self.compilation)
+
+    @cached_property
+    def _strategies(self) -> Mapping[str, MaskStrategy]:
+        return mask_strategies(self.project)
 
     def tags(
         self,
@@ -75,7 +83,7 @@ class CopiedTables:
         it is made from, where it is.
         """
         found = _Tags(columns)
-        found.place(place_patterns(patterns_of(self.project, pipeline), target.table, columns))
+        found.place(place_patterns(self._patterns.get(pipeline, ()), target.table, columns))
         found.place(said or {})
         for source in self._faces(target):
             found.place(source.classification)
@@ -102,7 +110,7 @@ class CopiedTables:
         base: Target | None = None,
     ) -> TableMasks:
         """What masks a table that has these columns. What cannot be masked is left out."""
-        strategies = mask_strategies(self.project)
+        strategies = self._strategies
         names = [each.name for each in columns]
         tags = self.tags(pipeline, target, names, said, base) if strategies else NO_COPY_TAGS
         if not tags.columns:
@@ -129,13 +137,13 @@ class CopiedTables:
         Empty where nothing does.
         """
         project = self.project
-        meant = [x for x in patterns_of(project, pipeline) if x.is_about(target.table)]
+        meant = [x for x in self._patterns.get(pipeline, ()) if x.is_about(target.table)]
         told = [(each.written, each.tags) for each in meant]
         told += sorted((said or {}).items())
         told += [x for each in self._faces(target) for x in sorted(each.classification.items())]
         if not told:
             return ""
-        masks = mask_strategies(project)
+        masks = self._strategies
         used = sorted({tag for _, tags in told for tag in tags if tag in masks})
         document = {
             "tags": [[name, list(tags)] for name, tags in told],
