@@ -7,10 +7,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import rocky
+from rocky.analysis.column_masks import digest_of
 from rocky.analysis.masks.copies import CopiedTables
 from rocky.compiler.passes import compile_project
 from rocky.errors import InvalidRequest, RockyError
-from rocky.language.datatypes.types import BIGINT, StructField
+from rocky.language.datatypes.types import BIGINT, STRING, StructField, varchar
 from rocky.pipelines.generated_models import (
     GeneratedModel,
     GeneratedSource,
@@ -113,6 +114,23 @@ def test_the_sql_that_is_given_out_is_masked_and_has_no_key(shop):
 def test_the_sql_of_another_engine_would_be_clear_and_is_refused(shop):
     with pytest.raises(RockyError, match="its values would be clear"):
         opened(shop).emit_sql("customers", dialect="duckdb")
+
+
+def test_a_text_of_some_length_is_masked_as_a_copy_stores_it(shop):
+    pattern = '[pipeline.bronze.classification]\n"*.note" = "pii"\n'
+    (shop / "rocky.toml").write_text(CONFIG + PIPELINE + pattern)
+    project = rocky.load_project(shop, env={"MASK_KEY": KEY})
+    known = CopiedTables(compile_project(project, jobs=1, cache=False))
+    source = GeneratedSource(
+        "raw.orders", (StructField("note", varchar(2), True),), "parquet", "orders"
+    )
+    sql, target = f"SELECT note FROM {source.sql_name}", Target("c", "s", "orders")
+    model = GeneratedModel(target, sql, FullRefresh(), (source,), columns=("note",))
+
+    plan = plan_generated(known, "bronze", [model])
+    assert {} == find_errors(plan)
+    stored = [StructField("note", STRING, True)]
+    assert known.digest("bronze", target, stored) == digest_of(plan.compilation.masks.of(model.key))
 
 
 def test_masks_do_not_keep_a_pipeline_from_copying_other_tables(shop):

@@ -17,6 +17,7 @@ from rocky.compiler.passes import compile_project
 from rocky.diagnostics import Severity
 from rocky.language.datatypes.types import StructField
 from rocky.language.names import quote_name
+from rocky.pipelines.drift.projection import read_type
 from rocky.plan.steps import RunPlan, plan_steps
 from rocky.project import ModelFile, Project
 from rocky.project.configuration.config import Config
@@ -160,8 +161,21 @@ def generate_project(
 
 
 def _classified(source: GeneratedSource, tags: CopyTags) -> GeneratedSource:
-    """What is read, with the tags that it has itself."""
-    return replace(source, classification=tags.above) if tags.above else source
+    """What is read, with the tags that it has itself.
+
+    Where a column is tagged, its type is the one that a copy has: a mask need not fit a VARCHAR.
+    """
+    if not tags.columns:
+        return source
+    tagged = {name.lower() for name in tags.columns}
+    tagged |= {name.partition(".")[0] for name in tagged}
+    columns = tuple(
+        StructField(each.name, read_type(each.type), each.nullable)
+        if each.name.lower() in tagged
+        else each
+        for each in source.columns
+    )
+    return replace(source, columns=columns, classification=tags.above)
 
 
 def _config(project: Project, pipeline: str, models: Iterable[ModelFile]) -> Config:
