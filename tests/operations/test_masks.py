@@ -7,8 +7,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import rocky
+from rocky.analysis.column_masks import digest_of
+from rocky.analysis.masks.copies import CopiedTables
+from rocky.compiler.passes import compile_project
 from rocky.errors import InvalidRequest, RockyError
-from rocky.language.datatypes.types import BIGINT, StructField
+from rocky.language.datatypes.types import BIGINT, STRING, StructField, varchar
 from rocky.pipelines.generated_models import (
     GeneratedModel,
     GeneratedSource,
@@ -113,28 +116,30 @@ def test_the_sql_of_another_engine_would_be_clear_and_is_refused(shop):
         opened(shop).emit_sql("customers", dialect="duckdb")
 
 
-def test_a_pipeline_that_would_copy_a_masked_column_clear_is_refused(shop):
-    (shop / "rocky.toml").write_text(CONFIG + PIPELINE)
+def test_a_text_of_some_length_is_masked_as_a_copy_stores_it(shop):
+    pattern = '[pipeline.bronze.classification]\n"*.note" = "pii"\n'
+    (shop / "rocky.toml").write_text(CONFIG + PIPELINE + pattern)
+    project = rocky.load_project(shop, env={"MASK_KEY": KEY})
+    known = CopiedTables(compile_project(project, jobs=1, cache=False))
+    source = GeneratedSource(
+        "raw.orders", (StructField("note", varchar(2), True),), "parquet", "orders"
+    )
+    sql, target = f"SELECT note FROM {source.sql_name}", Target("c", "s", "orders")
+    model = GeneratedModel(target, sql, FullRefresh(), (source,), columns=("note",))
 
-    with pytest.raises(RockyError, match="pipelines do not mask yet"):
-        opened(shop).run(pipeline="bronze")
-    assert not (shop / "warehouse").exists()
-
-
-def test_a_pipeline_may_copy_what_need_not_be_masked(shop):
-    clear = CONFIG.replace('pii = "hash"', 'pii = "none"')
-    (shop / "rocky.toml").write_text(clear + PIPELINE)
-
-    found = opened(shop).compile()
-    assert [] == [each for each in found.diagnostics if "pipelines do not mask" in each.message]
+    plan = plan_generated(known, "bronze", [model])
+    assert {} == find_errors(plan)
+    stored = [StructField("note", STRING, True)]
+    assert known.digest("bronze", target, stored) == digest_of(plan.compilation.masks.of(model.key))
 
 
 def test_masks_do_not_keep_a_pipeline_from_copying_other_tables(shop):
     project = rocky.load_project(shop, env={"MASK_KEY": KEY})
+    known = CopiedTables(compile_project(project, jobs=1, cache=False))
     source = GeneratedSource("raw.orders", (StructField("id", BIGINT, True),), "parquet", "orders")
     model = GeneratedModel(
         Target("c", "s", "orders"), f"SELECT id FROM {source.sql_name}", FullRefresh(), (source,)
     )
 
-    assert {} == find_errors(plan_generated(project, "bronze", [model]))
-    assert () == compile_generated(generate_project(project, "bronze", [model])).diagnostics
+    assert {} == find_errors(plan_generated(known, "bronze", [model]))
+    assert () == compile_generated(generate_project(known, "bronze", [model])).diagnostics

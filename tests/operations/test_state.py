@@ -83,3 +83,22 @@ def test_a_dry_sweep_says_what_the_next_one_forgets(tmp_path):
     assert (2, {"committed": 1}) == (len(found.runs), found.kept)
     assert (preview.runs, preview.removed) == (found.runs, found.removed)
     assert 2 == show_state(workspace).runs
+
+
+def test_the_watermark_of_a_classified_column_is_hidden(tmp_path):
+    strategy = '[strategy]\ntype = "incremental"\ntimestamp_column = "born"\n'
+    files = {
+        "rocky.toml": CONFIG,
+        "models/fct_revenue.sql": "SELECT born FROM people",
+        "models/fct_revenue.toml": f"{strategy}[target]\ncatalog = 'shop'\nschema = 'marts'\n",
+        "sources/people.toml": '[[source]]\nname = "people"\n'
+        'columns = [ { name = "born", type = "date", classification = "pii" } ]\n',
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    record_past(tmp_path)
+
+    (mark,) = show_state(Workspace(tmp_path)).watermarks
+    deleted = delete_watermark(Workspace(tmp_path), DeleteRequest(TABLE)).deleted
+    assert "(hidden: pii)" == mark.last_value == deleted.last_value

@@ -16,7 +16,7 @@ from rocky.ledger.writer import open_ledger
 from rocky.pipelines.pipeline_run import run_open_pipeline
 from rocky.pipelines.report import PipelineResult
 from rocky.plan.request import RunRequest
-from rocky.project import load_project
+from rocky.project import Project, load_project
 from rocky.run.checksums import Checksums
 from rocky.run.engine.sources import Sources
 from rocky.run.materialize.build import Materialize
@@ -97,7 +97,7 @@ class LakeProject:
         self.engine = MemoryEngine(self.root)
         self.engine.before_write = before_write or (lambda _: None)
         self.heard, self.stop = Heard(), Event()
-        project = load_project(self.root, env=self.env)
+        project = self.load()
         compilation = compile_project(project, jobs=1, cache=False)
         adapter = project.config.adapter["default"]
         caller = Caller(self.state, WHO, {}, self.heard)
@@ -119,6 +119,10 @@ class LakeProject:
             settings = project.config.pipeline[pipeline]
             request = RunRequest(parallel=1, **asked)
             return run_open_pipeline(opened, compilation, pipeline, settings, request)
+
+    def load(self) -> Project:
+        """The project as a run finds it."""
+        return load_project(self.root, env=self.env)
 
     def reconfigure(self, old: str, new: str) -> None:
         """Change the project's settings."""

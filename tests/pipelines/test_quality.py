@@ -6,6 +6,7 @@ from threading import Event
 
 import pytest
 
+from rocky.analysis.masks.copies import CopiedTables
 from rocky.compiler.passes import compile_project
 from rocky.errors import NothingSelected, RunRefused
 from rocky.ledger.pipeline_state import load_counts
@@ -33,6 +34,10 @@ QUARANTINE = f"{NOT_NULL}quarantine = {{ enabled = true }}\n"
 NOTHING_MORE = RunRequest(pipeline="q")
 
 
+def known(project):
+    return CopiedTables(compile_project(project, jobs=1, cache=False))
+
+
 class Quality:
     """A warehouse of tables that others made, and a pipeline over it that is run again and again."""
 
@@ -49,7 +54,7 @@ class Quality:
         )
         project = load_project(self.root, env={})
         assert () == project.diagnostics
-        ground = QualityContext(project, self.bench.warehouse, self.root / STATE, self.now)
+        ground = QualityContext(known(project), self.bench.warehouse, self.root / STATE, self.now)
         return project, plan_quality("q", project.config.pipeline["q"], ground)
 
     def run(self, checks, *tables, meanwhile=lambda _: None, request=NOTHING_MORE):
@@ -71,7 +76,8 @@ class Quality:
             )
             caller = Caller(self.root / STATE, WHO, {})
             opened = RunSession(project, Adapter(), around, caller, Event())
-            self.report = run_quality(opened, "q", project.config.pipeline["q"], request)
+            pipeline = project.config.pipeline["q"]
+            self.report = run_quality(opened, known(project), "q", pipeline, request)
         return self.report.run
 
     def rows(self, name):
@@ -421,7 +427,8 @@ def test_a_source_that_nobody_declares_is_an_error_at_its_line(sourced):
     assert "no source `raw.oders` is declared" == found.message
     assert "did you mean `raw.orders`?" == found.help
     assert 3 == project.texts["rocky.toml"].line_of(found.span.start)
-    ground = QualityContext(project, sourced.bench.warehouse, sourced.root / STATE, sourced.now)
+    at = sourced.root / STATE
+    ground = QualityContext(known(project), sourced.bench.warehouse, at, sourced.now)
     with pytest.raises(NothingSelected, match=r"no source `raw.oders` is declared"):
         plan_quality("q", project.config.pipeline["q"], ground)
 

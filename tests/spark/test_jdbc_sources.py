@@ -77,6 +77,11 @@ schema_pattern = {{ prefix = "src__", separator = "__", components = ["tenant"] 
 [pipeline.bronze.target]
 catalog_template = "lake"
 schema_template = "{{tenant}}"
+[pipeline.bronze.classification]
+"orders.note" = "pii"
+"*.EXT*" = "pii"
+[mask]
+pii = "redact"
 """
 TABLES = """
 CREATE SCHEMA src__acme; CREATE SCHEMA "src__Big Co"; CREATE SCHEMA other;
@@ -121,7 +126,8 @@ def test_tables_of_postgresql_are_copied_by_their_watermark_and_their_drift_is_g
     assert {"lake.acme.orders": [None, drift]} == said["second"]
     copied = deltalake.DeltaTable(str(tmp_path / "warehouse/lake/acme/orders")).to_pyarrow_table()
     rows = sorted((row["id"], row["note"], row["extra"]) for row in copied.to_pylist())
-    assert [(1, "first", None), (2, "second", None), (3, None, "x")] == rows
+    # Both are classified: one from the first copy on, one from the day on which it arrived.
+    assert [(1, "***", None), (2, "***", None), (3, None, "***")] == rows
     assert "int64" == str(copied.schema.field("pieces").type)
     assert "cannot be listed" in said["refused"]
     written = [path for path in tmp_path.rglob("*") if path.is_file()]

@@ -1,5 +1,6 @@
 """Models over what pipelines copy, on Spark: types as Spark has them, and what a catalogue lists."""
 
+import deltalake
 import pytest
 
 import rocky
@@ -36,6 +37,12 @@ components = ["name"]
 
 [pipeline.bronze.target]
 schema_template = "bronze_{name}"
+
+[pipeline.bronze.classification]
+"*.na*" = "pii"
+
+[mask]
+pii = "redact"
 """
 
 
@@ -70,7 +77,9 @@ def test_copies_and_histories_are_read_with_the_types_that_spark_finds(spark, tm
     assert ["bit_exact"] * 2 == [each.verdict.value for each in shop.replay(execute=True).models]
 
 
-def test_what_a_catalogue_lists_is_kept_and_types_the_copies_to_come(spark, tmp_path):
+def test_what_a_catalogue_lists_is_kept_types_the_copies_to_come_and_is_copied_masked(
+    spark, tmp_path
+):
     spark.sql("CREATE SCHEMA IF NOT EXISTS graph_src_crm")
     spark.sql(
         f"CREATE TABLE graph_src_crm.people USING parquet LOCATION '{tmp_path}/people'"
@@ -93,3 +102,7 @@ def test_what_a_catalogue_lists_is_kept_and_types_the_copies_to_come(spark, tmp_
     assert [("undeclared", "spark")] == [(each.status, each.asked) for each in kept.sources]
     assert ["bigint", "string"] == known == types()
     assert 0 == report.exit_code
+    stored = tmp_path / "warehouse/spark_catalog"
+    for table in ("bronze_crm/people", "default/m"):
+        names = deltalake.DeltaTable(stored / table).to_pyarrow_table()["name"].to_pylist()
+        assert ["***", "***"] == names, table

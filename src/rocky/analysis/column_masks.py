@@ -12,7 +12,8 @@ from rocky.project.configuration.masks import MaskStrategy
 class ColumnMask:
     """How one column is masked. `sql` stands in its place; `strategies` are by field, "" for all.
 
-    `key` tells the key of hashes from others, where the mask needs it.
+    `form` is the same for a column that may be null: whether one may says nothing of the values
+    that were masked. `key` tells the key of hashes from others, where the mask needs it.
     """
 
     column: str
@@ -20,6 +21,7 @@ class ColumnMask:
     strategies: tuple[tuple[str, MaskStrategy], ...]
     sql: str
     key: str | None = None
+    form: str = ""
 
     @property
     def strategy(self) -> str:
@@ -58,7 +60,8 @@ class MaskPlan:
     """The masks of all tables of a project, in one environment.
 
     `clear` are models that have no table, such as views, with the columns that are clear in them
-    and would be masked in a table.
+    and would be masked in a table. Tables of pipelines are among them as far as their columns are
+    known: a run masks those that it finds.
     """
 
     tables: Mapping[str, TableMasks] = field(default_factory=dict)
@@ -66,7 +69,7 @@ class MaskPlan:
     problems: tuple[MaskProblem, ...] = ()
 
     def of(self, table: str) -> TableMasks:
-        """The masks of a model's or a seed's table, by its key."""
+        """The masks of the table of a model, a seed or a pipeline, by its key."""
         return self.tables.get(table, NO_TABLE_MASKS)
 
 
@@ -80,7 +83,8 @@ def documents_of(masks: TableMasks) -> dict[str, dict[str, str]]:
 
 def digest_of(masks: TableMasks) -> str:
     """What tells the masks of a table from others; empty where nothing is masked."""
-    return text_hash(ascii_json(documents_of(masks))) if masks else ""
+    said = {each.column: {**each.document, "sql": each.form or each.sql} for each in masks.values()}
+    return text_hash(ascii_json(said)) if masks else ""
 
 
 NO_MASK_PLAN: Final = MaskPlan()

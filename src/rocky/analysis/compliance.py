@@ -150,8 +150,6 @@ class _Judge:
 
     def _obstacle(self, key: str, column: str) -> str:
         """Why a mask that is asked for is not there; empty where nothing is in its way."""
-        if isinstance(self._project.sources.get(key), PipelineTable):
-            return "a pipeline copies it as it is: pipelines do not mask"
         return self._problems.get((key, column)) or self._problems.get((key, "*"), "")
 
 

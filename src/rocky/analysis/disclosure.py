@@ -10,12 +10,14 @@ from functools import cached_property
 from typing import Any, Final
 
 from rocky.analysis.classification import Classifications, TagFact, classify, classify_output
+from rocky.analysis.classification.patterns import every_pattern
 from rocky.analysis.compilation import Body, Compilation, unpack_schema
 from rocky.analysis.lineage import ColumnRef
 from rocky.diagnostics import Severity
 from rocky.project.collisions import target_of_seed
 from rocky.project.configuration.classifications import join_tags
 from rocky.project.configuration.clear_values import clear_tags
+from rocky.project.configuration.column_patterns import ColumnPattern
 
 Secrets = tuple[TagFact, ...]
 """The tags for which a column's values are hidden; none for one whose values are shown."""
@@ -99,7 +101,10 @@ class Disclosure:
         found = self._kept(self.facts.of(key, name))
         if found or name in self._columns_of(key):
             return found
-        return self._by_name.get(name, NO_SECRETS)
+        return (
+            *self._by_name.get(name, NO_SECRETS),
+            *(each for pattern, facts in self._patterns if pattern.fits(name) for each in facts),
+        )
 
     def in_stored(self, full_name: str, columns: Iterable[str]) -> tuple[Secrets, ...]:
         """What is hidden in columns of a table that is stored under a full name."""
@@ -146,10 +151,23 @@ class Disclosure:
     def everything(self) -> Secrets:
         """One fact for every tag that is hidden anywhere."""
         found = {each.tag: each for each in self._unread}
+        found |= {each.tag: each for _, facts in self._patterns for each in facts}
         for facts in self._by_name.values():
             for each in facts:
                 found.setdefault(each.tag, each)
         return tuple(found.values())
+
+    @cached_property
+    def _patterns(self) -> Sequence[tuple[ColumnPattern, Secrets]]:
+        """What is hidden in columns of pipelines' tables of which nobody knows yet."""
+        found = []
+        for pipeline, pattern in every_pattern(self._project):
+            place = ColumnRef(f"pipeline {pipeline}", pattern.written)
+            facts = (
+                TagFact(tag, place, place, pattern.field, declared=True) for tag in pattern.tags
+            )
+            found.append((pattern, self._kept(tuple(facts))))
+        return found
 
     @cached_property
     def _unread(self) -> Secrets:

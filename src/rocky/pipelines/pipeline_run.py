@@ -5,6 +5,7 @@ from functools import partial
 
 from rocky.analysis.compilation import Compilation
 from rocky.analysis.disclosure import Disclosure
+from rocky.analysis.masks.copies import CopiedTables
 from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import NothingSelected, RunRefused, StateSyncFailed
 from rocky.pipelines.loads.load_run import run_load
@@ -61,11 +62,11 @@ def run_open_pipeline(
         case ReplicationPipeline():
             return run_replication(opened, compilation, name, pipeline, request)
         case QualityPipeline():
-            return run_quality(opened, name, pipeline, request)
+            return run_quality(opened, CopiedTables(compilation), name, pipeline, request)
         case LoadPipeline():
-            return run_load(opened, name, pipeline, request)
+            return run_load(opened, CopiedTables(compilation), name, pipeline, request)
         case SnapshotPipeline():
-            return run_snapshot(opened, name, pipeline, request)
+            return run_snapshot(opened, CopiedTables(compilation), name, pipeline, request)
         case _:
             raise RunRefused(f"pipeline `{name}` is a set of models: select models to run them")
 

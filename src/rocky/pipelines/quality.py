@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from rocky.analysis.compilation import Compilation
+from rocky.analysis.masks.copies import CopiedTables
 from rocky.errors import NothingSelected, RockyError, StoreUnreadable
 from rocky.language.ir import is_deterministic
 from rocky.ledger.pipeline_state import load_counts
@@ -39,6 +40,7 @@ from rocky.project.sources import undeclared_source
 from rocky.run.execute.runner import run_plan
 from rocky.run.materialize.build import Materialize
 from rocky.run.outcomes import PipelineContribution
+from rocky.run.prepare.mask_changes import is_masked_otherwise
 from rocky.run.prepare.resources import RunParameters
 from rocky.run.prepare.session import RunSession
 from rocky.store.delta.snapshot import WATERMARK
@@ -66,10 +68,14 @@ class QualityPlan:
 class QualityContext:
     """What a quality pipeline stands on."""
 
-    project: Project
+    known: CopiedTables
     warehouse: Warehouse
     state_path: Path
     now: datetime
+
+    @property
+    def project(self) -> Project:
+        return self.known.project
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +219,8 @@ def _quarantine(
                 _refuse_to_tag(table, owners)
             else:
                 _refuse_taken(models, checked, owners)
-            _refuse_wrong(ground.project, name, models)
+                _refuse_otherwise_masked(models, table, ground.known)
+            _refuse_wrong(ground.known, name, models)
         except RockyError as refused:
             failed[table.name] = f"its rows cannot be put into quarantine: {refused}"
             continue
@@ -248,6 +255,7 @@ def _models(
     given = QuarantineInput(table.target, table.columns, source.sql_name)
     assertions = assertions_for(table.name, pipeline.checks.assertions)
     planned = plan_quarantine(given, assertions, pipeline.checks.quarantine, now)
+    names = tuple(each.name for each in table.columns)
     # Bad rows are kept before the valid ones are told apart from them.
     return tuple(
         GeneratedModel(
@@ -256,6 +264,9 @@ def _models(
             FullRefresh(),
             (source,),
             depends_on=tuple(before.target.full_name for before in planned[:index]),
+            # A table that is tagged stays what it is: its rows are nobody's copy.
+            columns=() if _tags(pipeline) else names,
+            base=table.target,
         )
         for index, each in enumerate(planned)
     )
@@ -274,6 +285,17 @@ def _refuse_taken(
             raise QuarantineRefused(
                 f"`{model.target.full_name}` is itself a table that is checked; set other suffixes"
             )
+
+
+def _refuse_otherwise_masked(
+    models: Sequence[GeneratedModel], table: CheckedTable, known: CopiedTables
+) -> None:
+    """Raises QuarantineRefused for a table whose rows are not masked as they are to be."""
+    if models and is_masked_otherwise(known, table.target, table.stored.snapshot):
+        raise QuarantineRefused(
+            "it was written with other masks than it has now, and copies of its rows would show"
+            " that; build it first"
+        )
 
 
 def _refuse_elsewhere(table: CheckedTable, pipeline: QualityPipeline) -> None:
@@ -299,11 +321,11 @@ def _refuse_to_tag(table: CheckedTable, owners: Owners) -> None:
         raise QuarantineRefused(f'a table cannot be tagged when {why}; use `mode = "split"`')
 
 
-def _refuse_wrong(project: Project, name: str, models: Sequence[GeneratedModel]) -> None:
+def _refuse_wrong(known: CopiedTables, name: str, models: Sequence[GeneratedModel]) -> None:
     """Raises QuarantineRefused when a condition does not compile, or is another each time."""
     if not models:
         return
-    plan = plan_generated(project, name, models)
+    plan = plan_generated(known, name, models)
     wrong = next(iter(refusing_findings(plan)), None)
     if wrong is not None:
         raise QuarantineRefused(wrong.message)
@@ -321,17 +343,19 @@ def _refuse_volatile(compilation: Compilation) -> None:
 
 
 def run_quality(
-    opened: RunSession, name: str, pipeline: QualityPipeline, request: RunRequest
+    opened: RunSession,
+    known: CopiedTables,
+    name: str,
+    pipeline: QualityPipeline,
+    request: RunRequest,
 ) -> PipelineResult:
     """Check the tables of a pipeline. Raises NothingSelected, RunRefused, and as `run_plan`."""
     refuse_unsupported(name, pipeline, request)
     resources = opened.resources
-    ground = QualityContext(
-        opened.project, resources.warehouse, resources.ledger.path, resources.clock()
-    )
+    ground = QualityContext(known, resources.warehouse, resources.ledger.path, resources.clock())
     plan = plan_quality(name, pipeline, ground)
     report = run_plan(
-        plan_generated(opened.project, name, plan.models),
+        plan_generated(known, name, plan.models),
         replace(resources, build_table=plan.build_table or resources.build_table),
         RunParameters(
             parallel=request.parallel or PARALLEL,

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from rocky.errors import RockyError
 from rocky.language.datatypes.types import StructField
 from rocky.language.names import split_name
+from rocky.pipelines.copy_tags import add_contract_tags, add_copied_tags
 from rocky.pipelines.drift.projection import project_unchanged
 from rocky.pipelines.project_words import EVERY_WORD, MANY, Words, words_of
 from rocky.pipelines.replication.discovery import name_problem
@@ -138,10 +139,12 @@ class _Finder:
                 self._route(name, pipeline)
         for name, pipeline in self._pipelines():
             self._follow(name, pipeline)
+        self.found = add_contract_tags(project, self.root, self.found)
         new = {key: each for key, each in self.found.items() if key not in self.declared}
+        told = add_copied_tags(self.found, self.declared)
         return replace(
             project,
-            sources={**project.sources, **dict(sorted(new.items()))},
+            sources={**project.sources, **told, **dict(sorted(new.items()))},
             open_targets=tuple(closed),
             writers=self._writers(),
             unused_schemas=(*project.unused_schemas, *self.unused),

@@ -6,6 +6,7 @@ A name is that of a column, of a field inside one (`address.street`), or `*` for
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from rocky.analysis.classification.patterns import every_pattern, pattern_tags
 from rocky.analysis.compilation import CompiledModels, Record, unpack_schema
 from rocky.project import Project
 from rocky.project.configuration.classifications import EVERY_COLUMN
@@ -28,6 +29,8 @@ def has_tags(project: Project, models: CompiledModels) -> bool:
         return True
     if any(each.classification for each in project.seeds.values()):
         return True
+    if any(True for _ in every_pattern(project)):
+        return True
     promised = (each for contract in project.contracts.values() for each in contract.columns)
     if any(each.classification for each in promised):
         return True
@@ -45,11 +48,16 @@ def find_declared(project: Project, records: Mapping[str, Record]) -> dict[str, 
     Only settings that name columns are looked at: most models' have not even been read.
     """
     found: dict[str, ColumnDeclarations] = {}
-    for group in (project.sources, project.seeds):
-        for key, table in group.items():
-            if table.classification:
-                names = [each.name for each in table.columns]
-                found[key] = place_tags(table.classification.items(), names)
+    patterned = any(True for _ in every_pattern(project))
+    for key, source in project.sources.items():
+        told = [*source.classification.items()]
+        told += pattern_tags(project, key, source).items() if patterned else ()
+        if told:
+            found[key] = place_tags(told, [each.name for each in source.columns])
+    for key, seed in project.seeds.items():
+        if seed.classification:
+            names = [each.name for each in seed.columns]
+            found[key] = place_tags(seed.classification.items(), names)
     promised = {
         key: [(each.name, each.classification) for each in contract.columns if each.classification]
         for key, contract in project.contracts.items()

@@ -22,6 +22,7 @@ from rocky.project import ModelFile, Project
 from rocky.project.configuration.classifications import TagAllowance
 from rocky.project.contracts import Contract
 from rocky.project.models import setting_place
+from rocky.project.pipeline_tables import PipelineTable
 from rocky.project.project import mask_strategies
 
 
@@ -205,10 +206,11 @@ def _had(facts: Classifications, key: str, column: str) -> str:
 def _unmasked(
     project: Project, models: CompiledModels, facts: Classifications
 ) -> Iterator[Diagnostic]:
-    """One finding a tag that columns of models have and nothing masks."""
+    """One finding a tag that columns of models, or of copies, have and nothing masks."""
     settings = project.config.classifications
     held: dict[str, list[TagFact]] = {}
-    for key in models:
+    copies = (key for key, each in project.sources.items() if isinstance(each, PipelineTable))
+    for key in (*models, *copies):
         for found in facts.table(key).values():
             for fact in found:
                 held.setdefault(fact.tag, []).append(fact)

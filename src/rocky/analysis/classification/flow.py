@@ -87,7 +87,7 @@ class _Flow:
         self._ended: dict[str, dict[str, list[TagFact]]] = {}
 
     def run(self) -> Classifications:
-        for table in _in_order(self._project, self._upstream):
+        for table in tables_in_order(self._project, self._upstream):
             facts = self._facts_of(table)
             if facts:
                 self._tables[table] = facts
@@ -352,7 +352,7 @@ def _without_parts(facts: _Found) -> list[TagFact]:
     return [fact for (tag, field), fact in facts.items() if not field or (tag, "") not in facts]
 
 
-def _in_order(project: Project, upstream_of: Mapping[str, Iterable[str]]) -> Iterator[str]:
+def tables_in_order(project: Project, upstream_of: Mapping[str, Iterable[str]]) -> Iterator[str]:
     """The lower-case names of all tables, each after those it reads; cycles begin anywhere."""
     upstream = {name.lower(): reads for name, reads in upstream_of.items()}
     seen: set[str] = set()

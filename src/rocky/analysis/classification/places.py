@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from rocky.analysis.classification.patterns import every_pattern, patterns_of, table_of
 from rocky.analysis.compilation import CompiledModels
 from rocky.analysis.lints.settings import own_classification
 from rocky.diagnostics.diagnostic import Span
@@ -11,6 +12,7 @@ from rocky.project.imports import ImportedTable
 from rocky.project.models import setting_place
 from rocky.project.pipeline_tables import PipelineTable
 from rocky.project.sources import SourceTable
+from rocky.project.toml.parser import locate_keys
 
 
 class TagPlace(NamedTuple):
@@ -31,8 +33,12 @@ def declared_tags(project: Project, models: CompiledModels) -> Iterator[TagPlace
     for source in project.sources.values():
         if not isinstance(source, ImportedTable | PipelineTable):
             for name, tags in source.classification.items():
-                place = _source_place(source, name)
+                place = source_place(source, name)
                 yield from (TagPlace(tag, name, source.file, place) for tag in tags)
+    for pipeline, pattern in every_pattern(project):
+        place = _pattern_place(project, pipeline, pattern.written)
+        for tag in pattern.tags:
+            yield TagPlace(tag, pattern.column, project.config_path, place)
     for seed in project.seeds.values():
         for name, tags in seed.classification.items():
             file = seed.sidecar_path or seed.path
@@ -74,12 +80,31 @@ def declared_place(project: Project, table: str, column: str) -> tuple[str, Span
         return None
     source = project.sources.get(table)
     if source is not None:
-        return source.file, _source_place(source, column)
+        found = source_place(source, column)
+        pattern = _fitting_pattern(project, source, key) if found is None else None
+        return pattern if pattern is not None else (source.file, found)
     seed = project.seeds.get(table)
     return (seed.sidecar_path or seed.path, None) if seed is not None else None
 
 
-def _source_place(source: SourceTable, name: str) -> Span | None:
+def _pattern_place(project: Project, pipeline: str, written: str) -> Span | None:
+    places = locate_keys(project.texts[project.config_path].text)
+    found = places.get(("pipeline", pipeline, "classification", written))
+    return found.key if found is not None else None
+
+
+def _fitting_pattern(
+    project: Project, source: SourceTable, column: str
+) -> tuple[str, Span | None] | None:
+    """The line of a pipeline that classifies a column of a table that it writes."""
+    writer = project.writers.get(source.key)
+    for each in patterns_of(project, writer):
+        if each.is_about(table_of(source)) and (column == "*" or each.fits(column)):
+            return project.config_path, _pattern_place(project, writer or "", each.written)
+    return None
+
+
+def source_place(source: SourceTable, name: str) -> Span | None:
     """Where a source classifies a column: in its list of columns, or beside it."""
     key = name.lower()
     at = ("source", source.index)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from rocky.analysis.classification.facts import Classifications, TagFact
-from rocky.analysis.classification.places import declared_place
+from rocky.analysis.classification.places import declared_place, source_place
 from rocky.diagnostics import Code, Diagnostic
 from rocky.diagnostics.suggestion import suggestion
 from rocky.language.datatypes.types import ArrayType, DataType, MapType, StructField, StructType
@@ -30,7 +30,7 @@ def find_missing_columns(project: Project) -> Iterator[Diagnostic]:
     for table in (*tables, *project.seeds.values()):
         for name in table.classification if table.columns else ():
             problem = _missing(name, table.columns)
-            if problem is None:
+            if problem is None or _is_copied_tag(project, table, name):
                 continue
             message, wanted, known = problem
             path, span = declared_place(project, table.name.lower(), name.partition(".")[0]) or (
@@ -44,6 +44,13 @@ def find_missing_columns(project: Project) -> Iterator[Diagnostic]:
                 path,
                 help=suggestion(wanted, known) or "name one that it has, or remove the tag",
             )
+
+
+def _is_copied_tag(project: Project, table: SourceTable | SeedTable, name: str) -> bool:
+    """Whether a table that a pipeline writes has a tag from what it is copied from."""
+    if table.key not in project.writers or not isinstance(table, SourceTable):
+        return False
+    return source_place(table, name) is None
 
 
 def _missing(name: str, columns: Sequence[StructField]) -> tuple[str, str, list[str]] | None:

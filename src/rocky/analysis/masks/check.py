@@ -8,7 +8,15 @@ from typing import Final
 
 from rocky.analysis.masks.expressions import HASH_ARRAYS, HASH_FUNCTIONS
 from rocky.language.binder.query import bind_text
-from rocky.language.datatypes.types import BIGINT, BINARY, STRING, StructField, array
+from rocky.language.datatypes.types import (
+    BIGINT,
+    BINARY,
+    STRING,
+    DataType,
+    StringType,
+    StructField,
+    array,
+)
 from rocky.language.declared_functions import DeclaredFunction, FunctionParameter
 from rocky.language.macros.arguments import expression_of, parse_expression
 from rocky.language.syntax.parser import SyntaxProblem
@@ -69,6 +77,16 @@ def check_own(strategy: MaskStrategy) -> str | None:
     return "this is not one expression" if expression_of(parsed) is None else None
 
 
+def _is_same(given: DataType, wanted: DataType) -> bool:
+    """Whether a mask gives the type of its column.
+
+    Spark computes with a CHAR or VARCHAR as a string, and a strategy knows how long its values are.
+    """
+    if isinstance(given, StringType) and isinstance(wanted, StringType):
+        return given.collation == wanted.collation
+    return given.text.lower() == wanted.text.lower()
+
+
 def check_expression(sql: str, column: StructField) -> tuple[str, ...]:
     """What is wrong with the SQL that masks a column, in a sentence each."""
     bound = bind_text(f"SELECT {sql} AS masked FROM {_SUBJECT}", _MaskTables(column))  # noqa: S608 - ours
@@ -77,6 +95,6 @@ def check_expression(sql: str, column: StructField) -> tuple[str, ...]:
     if bound.binding is not None and (bound.binding.chances or bound.binding.volatile):
         return ("the mask gives another value each time, so equal values would not stay equal",)
     given = bound.columns[0].type
-    if given.kind != "unknown" and given.text.lower() != column.type.text.lower():
+    if given.kind != "unknown" and not _is_same(given, column.type):
         return (f"the mask gives a `{given}`, and the column is a `{column.type}`",)
     return ()

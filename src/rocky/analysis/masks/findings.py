@@ -5,15 +5,17 @@ from dataclasses import replace
 from typing import Final
 
 from rocky.analysis.classification import Classifications, classify
+from rocky.analysis.classification.patterns import every_pattern
+from rocky.analysis.classification.places import declared_place
 from rocky.analysis.column_masks import MaskProblem
 from rocky.analysis.compilation import Compilation
 from rocky.analysis.masks.plan import plan_masks
 from rocky.diagnostics import Code, Diagnostic, Label
+from rocky.diagnostics.codes import Severity, severity_of
 from rocky.diagnostics.diagnostic import Span
 from rocky.diagnostics.suggestion import suggestion
 from rocky.project import Project
 from rocky.project.pipeline_tables import PipelineTable
-from rocky.project.project import mask_strategies
 from rocky.project.toml.parser import locate_keys
 from rocky.project.toml.variables import Keys
 
@@ -32,7 +34,6 @@ def with_masks(compilation: Compilation) -> tuple[Compilation, list[Diagnostic]]
     found = [
         *_unknown_tags(project, classifications),
         *(_finding(compilation, each) for each in plan.problems),
-        *_unmasked_copies(project, classifications),
     ]
     return replace(compilation, masks=plan), found
 
@@ -58,6 +59,7 @@ def _unknown_tags(project: Project, classifications: Classifications) -> Iterato
     }
     settings = project.config.classifications
     known = used | set(settings.order) | set(settings.tags)
+    known |= {tag for _, pattern in every_pattern(project) for tag in pattern.tags}
     masks = project.config.mask
     said: list[tuple[Keys, str]] = [(("mask", tag), tag) for tag in masks.everywhere]
     said += [(("mask", env, tag), tag) for env, tags in masks.environments.items() for tag in tags]
@@ -70,35 +72,27 @@ def _unknown_tags(project: Project, classifications: Classifications) -> Iterato
             yield _at(project, keys, f"no column has the tag `{tag}`", help_text)
 
 
-def _unmasked_copies(project: Project, classifications: Classifications) -> Iterator[Diagnostic]:
-    """Pipelines that copy tables write what they read, which must not be what a mask hides."""
-    strategies = mask_strategies(project)
-    for key, source in project.sources.items():
-        if not isinstance(source, PipelineTable):
-            continue
-        for column, facts in classifications.table(key).items():
-            hidden = [
-                fact.tag
-                for fact in facts
-                if fact.tag in strategies and strategies[fact.tag].name != "none"
-            ]
-            if hidden:
-                writer = project.writers.get(key, "")
-                yield _at(
-                    project,
-                    ("pipeline", writer),
-                    f"pipeline `{writer}` copies `{column}` into `{source.name}` as it is, and"
-                    f" `{hidden[0]}` must not be written clear: pipelines do not mask yet",
-                    "read the source in a model, whose table is masked",
-                )
-
-
 def _finding(compilation: Compilation, problem: MaskProblem) -> Diagnostic:
     project = compilation.project
     label = _setting_label(project, problem.tag)
     labels = () if label is None else (label,)
     code, help_text = _CODES[problem.kind], problem.help or None
     model = project.models.get(problem.table)
+    copy = project.sources.get(problem.table)
+    if model is None and isinstance(copy, PipelineTable):
+        place = declared_place(project, problem.table, problem.column)
+        path, span = place or (project.config_path, None)
+        # What only the last copy tells may be otherwise by now, and fails its table alone.
+        told = copy.known_by == "declaration"
+        return Diagnostic(
+            code,
+            f"pipeline `{copy.pipeline}` cannot write `{copy.name}`: {problem.message}",
+            span,
+            path,
+            severity_of(code) if told else Severity.WARNING,
+            labels=labels,
+            help=help_text,
+        )
     if model is None:
         seed = project.seeds[problem.table]
         places = zip(seed.columns, seed.column_places, strict=False)

@@ -12,6 +12,8 @@ from itertools import combinations
 from typing import Final, NamedTuple
 
 from rocky.analysis.classification import Classifications, TagFact
+from rocky.analysis.classification.flow import tables_in_order
+from rocky.analysis.classification.patterns import writer_of
 from rocky.analysis.column_masks import (
     NO_MASK_PLAN,
     ColumnMask,
@@ -26,9 +28,12 @@ from rocky.analysis.masks.keys import told_columns, used_columns
 from rocky.language.datatypes.text import decode_type
 from rocky.language.datatypes.types import StructField
 from rocky.language.ir import LINEAGE_KINDS
+from rocky.project.configuration.classifications import EVERY_COLUMN
 from rocky.project.configuration.masks import MaskStrategy
 from rocky.project.configuration.strategies import is_inline
+from rocky.project.pipeline_tables import PipelineTable
 from rocky.project.project import mask_level, mask_strategies, twin_key
+from rocky.project.sources import SourceTable
 
 CLEAR: Final = "clear"
 MASKED: Final = "masked"
@@ -41,10 +46,15 @@ def plan_masks(compilation: Compilation, classifications: Classifications) -> Ma
     strategies = mask_strategies(compilation.project)
     if not strategies or not classifications:
         return NO_MASK_PLAN
-    found = _Planner(compilation, classifications, strategies).run()
+    found = MaskPlanner(compilation, classifications, strategies).run()
     if mask_level(compilation.project) == "write":
         return found
-    return replace(found, tables={twin_key(key): each for key, each in found.tables.items()})
+    # What pipelines write has no twin: it is written masked at every level.
+    tables = {
+        key if writer_of(compilation.project, key) is not None else twin_key(key): each
+        for key, each in found.tables.items()
+    }
+    return replace(found, tables=tables)
 
 
 class _Origin(NamedTuple):
@@ -65,7 +75,7 @@ class _Origin(NamedTuple):
         return all(end == outer or end.startswith(f"{outer}.") for end in ends)
 
 
-class _Planner:
+class MaskPlanner:
     """One walk over the tables of a project, each after what it reads."""
 
     def __init__(
@@ -89,23 +99,67 @@ class _Planner:
         for key, seed in self._project.seeds.items():
             if key not in self._project.models:
                 self._mask_seed(key, seed.columns)
-        for name in self._compilation.order:
-            key = name.lower()
-            if key in self._project.twins:
+        for key in self._in_order():
+            if key in self._project.twins or not self._facts.table(key):
                 continue
-            if key in self._compilation.models and self._facts.table(key):
+            if key in self._compilation.models:
                 self._mask_model(key)
+            elif writer_of(self._project, key) is not None:
+                self._mask_copy(key, self._project.sources[key])
         return MaskPlan(self._tables, self._clear, tuple(self._problems))
 
+    def _in_order(self) -> Iterable[str]:
+        if self._project.writers:
+            return tables_in_order(self._project, self._compilation.upstream)
+        return map(str.lower, self._compilation.order)
+
     def _mask_seed(self, key: str, columns: Iterable[StructField]) -> None:
+        self._keep(key, self.of_columns(key, self._facts.table(key), columns))
+
+    def of_columns(
+        self, key: str, facts: Mapping[str, tuple[TagFact, ...]], columns: Iterable[StructField]
+    ) -> dict[str, ColumnMask]:
+        """The masks of columns that arrive clear in a table."""
         masks: dict[str, ColumnMask] = {}
         for column in columns:
-            facts = self._facts.table(key).get(column.name.lower(), ())
-            wanted = self._wanted(facts)
-            mask = self._mask(key, column, facts, wanted) if wanted else None
+            found = facts.get(column.name.lower(), ())
+            wanted = self._wanted(found)
+            mask = self._mask(key, column, found, wanted) if wanted else None
             if mask is not None:
                 masks[column.name.lower()] = mask
-        self._keep(key, masks)
+        return masks
+
+    def _mask_copy(self, key: str, source: SourceTable) -> None:
+        """What a pipeline writes: masked where it arrives clear, whoever reads it.
+
+        Of one whose columns are not known yet the run that copies them says what cannot be masked.
+        """
+        facts, above = self._facts.table(key), getattr(source, "reads", ())
+        arriving = {
+            name: self._arriving(
+                found,
+                [_Origin(each, name, True, ("",)) for each in above if self._facts.of(each, name)],
+            )
+            for name, found in facts.items()
+        }
+        self._states[key] = dict.fromkeys(facts, frozenset({MASKED}))
+        if not isinstance(source, PipelineTable):
+            return
+        if self._level != "write" and (shown := [each for each in above if each in self._tables]):
+            # By its name a pipeline reads the masked one of the two, which would be masked again.
+            message = f"it is made from `{shown[0]}`, of which the pipeline reads the masked table"
+            name, found = next(iter(facts.items()))
+            self._report("unfit", key, name, found, message, help='use `enforce = "write"`')
+            return
+        # A copy may have a null wherever its source has a row.
+        columns = [StructField(each.name, each.type, nullable=True) for each in source.columns]
+        clear = [each for each in columns if CLEAR in arriving.get(each.name.lower(), ())]
+        masks = self.of_columns(key, facts, clear)
+        self._tables |= {key: masks} if masks else {}
+        for column in columns:
+            name = column.name.lower()
+            if len(arriving.get(name, ())) > 1 and (wanted := self._wanted(facts[name])):
+                self._refuse_mixture(key, column, facts[name], wanted)
 
     def _keep(self, key: str, masks: dict[str, ColumnMask]) -> None:
         if masks:
@@ -140,8 +194,9 @@ class _Planner:
             self._pass_on(key, columns, facts, arriving)
             return
         masks: dict[str, ColumnMask] = {}
-        if not schema.known and "*" in facts and self._wanted(facts["*"]):
-            self._report("unfit", key, "*", facts["*"], "its columns are not known")
+        unknown = facts.get(EVERY_COLUMN, ()) if not schema.known else ()
+        if CLEAR in self._arriving(unknown, ()) and self._wanted(unknown):
+            self._report("unfit", key, EVERY_COLUMN, unknown, "its columns are not known")
         for column in columns:
             name = column.name.lower()
             wanted = self._wanted(self._facts.of(key, name))
@@ -220,7 +275,8 @@ class _Planner:
         known = self._states.get(table.lower())
         if known is None:
             return frozenset({CLEAR})
-        return known.get(column.lower(), frozenset({CLEAR})) or frozenset({CLEAR})
+        found = known.get(column.lower()) or known.get(EVERY_COLUMN)
+        return found or frozenset({CLEAR})
 
     def _wanted(self, facts: Iterable[TagFact]) -> dict[str, tuple[str, MaskStrategy]]:
         """By field the tag that decides, and its strategy: the highest of those that have one."""
@@ -294,7 +350,7 @@ class _Planner:
                 help="set `hash_key` in `[governance]`",
             )
             return None
-        if keyed and self._level == "view":
+        if keyed and self._level == "view" and writer_of(self._project, key) is None:
             self._report(
                 "unfit",
                 key,
@@ -305,9 +361,9 @@ class _Planner:
             )
             return None
         tags = tuple(dict.fromkeys(tag for tag, _ in wanted.values()))
-        return ColumnMask(
-            column.name, tags, tuple(sorted(chosen.items())), sql, self._key if keyed else None
-        )
+        form = mask_fields(chosen, StructField(column.name, column.type, nullable=True))
+        used = self._key if keyed else None
+        return ColumnMask(column.name, tags, tuple(sorted(chosen.items())), sql, used, form)
 
     def _refuse_mixture(
         self,

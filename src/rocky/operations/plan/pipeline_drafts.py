@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rocky.analysis.compilation import Compilation
+from rocky.analysis.masks.copies import CopiedTables
 from rocky.compiler.fingerprints import fingerprints_of
 from rocky.errors import InternalError, NothingSelected, RockyError
 from rocky.ledger.readers.commits import open_lookup_reader
@@ -32,6 +33,7 @@ from rocky.operations.plan.report import (
 )
 from rocky.operations.report import encode_report
 from rocky.pipelines.generated_models import plan_generated
+from rocky.pipelines.loads.contract import load_contract
 from rocky.pipelines.loads.files import FolderListing, TableFiles, find_files
 from rocky.pipelines.loads.selection import (
     FileSelector,
@@ -55,6 +57,7 @@ from rocky.project.configuration.pipelines import (
     ReplicationPipeline,
     SnapshotPipeline,
 )
+from rocky.project.contracts import Contract
 from rocky.project.sources import SourceTable
 from rocky.run.checksums import checksums_of
 from rocky.run.engine.protocol import Engine
@@ -143,8 +146,9 @@ class PipelineDrafts:
         )
 
     def _snapshot(self, pipeline: SnapshotPipeline, lookups: LookupReader | None) -> DraftRun:
-        model, refusal = plan_model(self._project, self._warehouse, pipeline)
-        plan = plan_generated(self._project, self._name, [model])
+        known = CopiedTables(self._compilation)
+        model, refusal = plan_model(known, self._warehouse, pipeline)
+        plan = plan_generated(known, self._name, [model])
         exists = self._warehouse.table(model.target).snapshot() is not None
         decision, reason = ("merge", "rows that changed") if exists else ("load", "never followed")
         if refusal is not None:
@@ -197,11 +201,12 @@ class PipelineDrafts:
         context = LoadContext(
             self._name,
             pipeline,
-            self._project,
+            CopiedTables(self._compilation),
             self._warehouse,
             self._sources,
             _no_engine,
             datetime.now(UTC),
+            self._contract(pipeline),
             whole=self._request.builds_whole,
             done=find_resumed_tables(self._name, self._request, self._caller),
             owners=owners,
@@ -223,9 +228,16 @@ class PipelineDrafts:
 
         return choose
 
+    def _contract(self, pipeline: LoadPipeline) -> Contract | None:
+        if pipeline.contract is None:
+            return None
+        env = self._caller.environment
+        return load_contract(self._project.root, pipeline.contract, self._name, env)
+
     def _quality(self, pipeline: QualityPipeline) -> DraftRun:
         now = datetime.now(UTC)
-        context = QualityContext(self._project, self._warehouse, self._caller.state, now)
+        known = CopiedTables(self._compilation)
+        context = QualityContext(known, self._warehouse, self._caller.state, now)
         try:
             plan = plan_quality(self._name, pipeline, context)
         except NothingSelected as nothing:

@@ -4,7 +4,7 @@ Only forgetting loads object stores and servers: showing the state does not wait
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -126,7 +126,18 @@ def show_state(workspace: Workspace) -> StateReport:
         if reader is None or remembered is None:
             return StateReport(str(path), SCHEMA_VERSION, *EMPTY_TOTALS, (), (), (), (), (), ())
         with remembered:
-            return _report(path, reader, remembered)
+            found = _report(path, reader, remembered)
+    return replace(found, watermarks=_hide(workspace, found.watermarks))
+
+
+def _hide(workspace: Workspace, marks: tuple[WatermarkState, ...]) -> tuple[WatermarkState, ...]:
+    """Watermarks, without the values of classified columns."""
+    if not marks:
+        return marks
+    # It compiles, which a state without watermarks does not need.
+    from rocky.operations.state.watermark_values import hide_marks  # noqa: PLC0415
+
+    return hide_marks(workspace, marks)
 
 
 def _report(path: Path, reader: HistoryReader, remembered: PipelineStateReader) -> StateReport:
@@ -159,7 +170,8 @@ def delete_watermark(workspace: Workspace, request: DeleteRequest) -> WatermarkD
     mark, warnings = change_state(
         workspace, [request.table], lambda ledger: remove_watermark(ledger, request.table)
     )
-    return WatermarkDeletionReport(mark, warnings)
+    (shown,) = _hide(workspace, (mark,))
+    return WatermarkDeletionReport(shown, warnings)
 
 
 def sweep_state(workspace: Workspace, request: SweepRequest) -> RetentionSweepReport:

@@ -130,10 +130,14 @@ class GroupFit:
 
 @dataclass(frozen=True, slots=True)
 class TableFit:
-    """How a load fits its table. `fits` go with the groups, `drift` says what changes."""
+    """How a load fits its table. `fits` go with the groups, `drift` says what changes.
+
+    `names` are the columns that the table will have.
+    """
 
     fits: tuple[GroupFit, ...]
     drift: tuple[DriftRecord, ...]
+    names: tuple[str, ...] = ()
 
 
 def fit_columns(
@@ -156,6 +160,7 @@ def fit_columns(
     return TableFit(
         tuple(_fit_group(each, wanted) for each in given),
         tuple(each for each in drift if each is not None),
+        tuple(each.name for each in wanted),
     )
 
 

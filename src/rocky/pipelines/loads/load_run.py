@@ -7,15 +7,14 @@ columns. One contract, named in the settings, holds for all tables; those in `co
 models.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from rocky.diagnostics import Diagnostic, Severity
-from rocky.diagnostics.diagnostic import SourceText, format_place
-from rocky.errors import RockyError, RunRefused, SourceUnreadable
+from rocky.analysis.masks.copies import CopiedTables
+from rocky.errors import RockyError, SourceUnreadable
 from rocky.language.datatypes.types import StructField
 from rocky.language.names import quote_name
 from rocky.ledger.pipeline_records import LoadedFile
@@ -36,6 +35,7 @@ from rocky.pipelines.loads.columns import (
     fit_columns,
     group_files,
 )
+from rocky.pipelines.loads.contract import contract_for, load_contract
 from rocky.pipelines.loads.files import (
     UNKNOWN_FORMAT,
     FolderListing,
@@ -52,6 +52,7 @@ from rocky.pipelines.loads.selection import (
     load_file_history,
 )
 from rocky.pipelines.owners import load_owners
+from rocky.pipelines.pattern_use import TableColumns, stored_columns, unused_patterns
 from rocky.pipelines.replication.replication_run import find_completed
 from rocky.pipelines.report import PipelineResult
 from rocky.plan.refusals import refuse_unsupported
@@ -59,34 +60,13 @@ from rocky.plan.request import PARALLEL, Limits, RunRequest
 from rocky.plan.steps import RunPlan, plan_steps
 from rocky.project.configuration.pipelines import LoadPipeline
 from rocky.project.configuration.strategies import Append, FullRefresh
-from rocky.project.contracts import Contract, read_contract
-from rocky.project.files import read_text
-from rocky.project.toml.documents import Document, parse_document
+from rocky.project.contracts import Contract
+from rocky.project.toml.documents import Document
 from rocky.run.engine.protocol import Engine
 from rocky.run.execute.runner import run_plan
 from rocky.run.outcomes import PipelineContribution, StepNotes
 from rocky.run.prepare.resources import RunParameters
 from rocky.run.prepare.session import RunSession
-
-
-def load_contract(root: Path, path: str, pipeline: str, env: Mapping[str, str]) -> Contract:
-    """The contract in a file. Raises RunRefused when it cannot be read."""
-    found: list[Diagnostic] = []
-    read = read_text(str(root), path, found.append)
-    document = parse_document(path, read[0], env, found.append) if read is not None else None
-    contract = read_contract(document, pipeline, found.append) if document is not None else None
-    wrong = [each for each in found if each.severity is Severity.ERROR]
-    if contract is None or wrong:
-        text = SourceText(path, read[0]) if read is not None else None
-        said = "; ".join(f"{format_place(path, text, each.span)}: {each.message}" for each in wrong)
-        raise RunRefused(f"cannot read the contract of pipeline `{pipeline}`: {said}")
-    return contract
-
-
-def contract_for(contract: Contract, model: str) -> Contract:
-    """The contract as one of a generated model."""
-    return replace(contract, model=model)
-
 
 REPLACED: Final = "the table is replaced by what the folder holds"
 
@@ -126,6 +106,8 @@ class LoadModels:
                 wanted.snapshot.version if wanted.snapshot is not None else -1,
             ),
             tuple(sources),
+            columns=fitted.names or tuple(each.name for each in columns),
+            said=ground.said,
         )
         notes = StepNotes(
             ("load", ground.name, target.full_name),
@@ -280,7 +262,7 @@ def _compiled(ground: LoadContext, loads: list[Load]) -> tuple[list[Load], RunPl
 
 
 def _plan(ground: LoadContext, loads: Sequence[Load]) -> RunPlan:
-    project = generate_project(ground.project, ground.name, [each.model for each in loads])
+    project = generate_project(ground.known, ground.name, [each.model for each in loads])
     if ground.contract is not None:
         contracts = {
             each.model.key: contract_for(ground.contract, each.model.target.full_name)
@@ -299,12 +281,16 @@ def _refused(ground: LoadContext, table: TableFiles, why: str) -> Load:
 
 
 def _refuse_load(load: Load, why: str) -> Load:
-    model = replace(load.model, sql=_EMPTY_QUERY, strategy=FullRefresh(), sources=())
+    model = replace(load.model, sql=_EMPTY_QUERY, strategy=FullRefresh(), sources=(), columns=())
     return Load(model, StepNotes(load.notes.asset_key, refusal=why))
 
 
 def run_load(
-    opened: RunSession, name: str, pipeline: LoadPipeline, request: RunRequest
+    opened: RunSession,
+    known: CopiedTables,
+    name: str,
+    pipeline: LoadPipeline,
+    request: RunRequest,
 ) -> PipelineResult:
     """Load the new files of a pipeline. Raises RunRefused, SourceUnreadable, and as `run_plan`."""
     refuse_unsupported(name, pipeline, request)
@@ -322,7 +308,7 @@ def run_load(
     ground = LoadContext(
         name,
         pipeline,
-        project,
+        known,
         resources.warehouse,
         resources.sources,
         resources.open_engine,
@@ -359,7 +345,15 @@ def run_load(
     report = run_plan(
         plan.run, resources, options, listener=opened.caller.listener, stop=opened.stop
     )
-    warned = replace(report, warnings=(*report.warnings, *_warnings(found)))
+    unused = unused_patterns(
+        project,
+        name,
+        [
+            TableColumns(each, stored_columns(resources.warehouse.table(each)))
+            for each in targets.values()
+        ],
+    )
+    warned = replace(report, warnings=(*report.warnings, *_warnings(found), *unused))
     return PipelineResult(
         "load", warned, plan.excluded, checks.result if pipeline.checks.enabled else None
     )

@@ -10,6 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from rocky.analysis.column_masks import digest_of
+from rocky.analysis.masks.copies import CopiedTables
 from rocky.canonical import canonical_json, text_hash
 from rocky.errors import RunRefused, SourceUnreadable, StoreUnreadable
 from rocky.ledger.pipeline_state import load_file_hashes
@@ -19,6 +21,7 @@ from rocky.ledger.readers.table import open_table_record_reader
 from rocky.ledger.run_records import ModelExecution, ModelStatus
 from rocky.pipelines.exclusion import Exclusion
 from rocky.pipelines.generated_models import GeneratedModel
+from rocky.pipelines.loads.contract import tags_in
 from rocky.pipelines.loads.files import ALREADY_LOADED, FoundFile, TableFiles, new_files
 from rocky.pipelines.owners import NO_OWNERS, Owners
 from rocky.project import Project
@@ -29,7 +32,7 @@ from rocky.run.engine.sources import Sources
 from rocky.run.materialize.append import loaded_by
 from rocky.run.outcomes import StepNotes
 from rocky.run.record.commits import is_own_commit
-from rocky.store.delta.snapshot import Snapshot
+from rocky.store.delta.snapshot import MASKS, Snapshot
 from rocky.store.warehouse import Table, Warehouse
 
 
@@ -43,7 +46,7 @@ class LoadContext:
 
     name: str
     pipeline: LoadPipeline
-    project: Project
+    known: CopiedTables
     warehouse: Warehouse
     sources: Sources
     open_engine: Callable[[], Engine]
@@ -52,6 +55,15 @@ class LoadContext:
     whole: bool = False
     done: Mapping[str, str] = field(default_factory=dict)
     owners: Owners = NO_OWNERS
+
+    @property
+    def project(self) -> Project:
+        return self.known.project
+
+    @property
+    def said(self) -> dict[str, tuple[str, ...]]:
+        """The tags that the contract gives to columns."""
+        return tags_in(self.contract)
 
     @property
     def replaces(self) -> bool:
@@ -238,9 +250,12 @@ class FileSelector:
                 f"there is no table `{table.target.full_name}`, and `create_table` is false:"
                 " create it, or set `create_table = true`"
             )
-        marker = _marker(self._ground.pipeline, table)
-        if self._ground.replaces:
+        ground = self._ground
+        tags = ground.known.terms(ground.name, table.target, ground.said)
+        marker = _marker(ground.pipeline, table, tags)
+        if ground.replaces:
             return self._choose_all(table, snapshot, marker)
+        self._refuse_remasked(table, snapshot)
         held = find_held_files(place, snapshot, key, self._history)
         new, old = new_files(table.files, held.known)
         self._exclude(table, old, ALREADY_LOADED)
@@ -248,6 +263,21 @@ class FileSelector:
             self.unchanged.append(table)
             return None
         return SelectedFiles(table, tuple(new), snapshot, marker, held)
+
+    def _refuse_remasked(self, table: TableFiles, snapshot: Snapshot | None) -> None:
+        """Raises RunRefused for a table whose rows are masked otherwise than they are to be.
+
+        Also for one without a new file: nothing else would tell of it.
+        """
+        if snapshot is None:
+            return
+        ground = self._ground
+        masks = ground.known.masks(ground.name, table.target, snapshot.schema, ground.said)
+        if digest_of(masks) != snapshot.configuration.get(MASKS, ""):
+            raise RunRefused(
+                f"the masks of `{table.target.full_name}` changed, and its rows may be in no file"
+                " any more; `--full-refresh` replaces the table by what the folder holds"
+            )
 
     def _choose_all(
         self, table: TableFiles, snapshot: Snapshot | None, marker: str
@@ -272,8 +302,8 @@ class FileSelector:
         self.excluded += [Exclusion(each.shown, name, why) for each in files]
 
 
-def _marker(pipeline: LoadPipeline, table: TableFiles) -> str:
-    """A hash of the files of a table and of how they are read."""
+def _marker(pipeline: LoadPipeline, table: TableFiles, tags: str) -> str:
+    """A hash of the files of a table and of how they are read and classified."""
     options = pipeline.options
     said = {
         "loaded_as": _MARKER_VERSION,
@@ -282,5 +312,6 @@ def _marker(pipeline: LoadPipeline, table: TableFiles) -> str:
         "header": options.csv_has_header,
         "contract": pipeline.contract,
         "replaces": options.truncate_first,
+        **({"tags": tags} if tags else {}),
     }
     return text_hash(canonical_json(said))

@@ -94,7 +94,14 @@ def plan_copy(
         full_refresh=other or (REPLACED if decision.replace else None),
         copied_from=source_of(routed),
     )
-    model = GeneratedModel(routed.target, sql, strategy, (source,), _tags(routed))
+    model = GeneratedModel(
+        routed.target,
+        sql,
+        strategy,
+        (source,),
+        _tags(routed),
+        columns=tuple(each.name for each in decision.projection),
+    )
     return Copy(routed, model, notes, decision, columns)
 
 

@@ -127,8 +127,11 @@ _MARKER_VERSION = 2
 """Raised when copies come to be made differently, so that all are made once more."""
 
 
-def copy_marker(routed: RoutedTable) -> str | None:
-    """A hash of what is listed of a source and of how it is copied; None where nobody can tell."""
+def copy_marker(routed: RoutedTable, tags: str = "") -> str | None:
+    """A hash of what is listed of a source and of how it is copied; None where nobody can tell.
+
+    `tags` is a hash of what decides over tags and masks, empty where nothing does.
+    """
     found = routed.found
     if found.marker is None:
         return None
@@ -140,7 +143,7 @@ def copy_marker(routed: RoutedTable) -> str | None:
         routed.merge_keys,
         routed.metadata,
     )
-    return text_hash(f"{found.marker}\n{found.name}\n{how}")
+    return text_hash("\n".join((found.marker, found.name, how, *([tags] if tags else []))))
 
 
 @lru_cache(maxsize=1024)

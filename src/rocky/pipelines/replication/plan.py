@@ -12,6 +12,7 @@ from functools import partial
 from typing import Final
 
 from rocky.analysis.compilation import Compilation
+from rocky.analysis.masks.copies import CopiedTables
 from rocky.errors import RockyError, SourceUnreadable
 from rocky.language.datatypes.types import StructField
 from rocky.ledger.readers.lookup import LookupReader
@@ -20,6 +21,7 @@ from rocky.pipelines.drift.projection import find_reached_columns
 from rocky.pipelines.exclusion import Exclusion
 from rocky.pipelines.generated_models import find_errors, plan_generated
 from rocky.pipelines.owners import find_owners
+from rocky.pipelines.pattern_use import TableColumns, stored_columns, unused_patterns
 from rocky.pipelines.replication.copies import Copy, CopyTerms, plan_copy, refuse_copy
 from rocky.pipelines.replication.copy_history import (
     CopyHistory,
@@ -65,7 +67,8 @@ class Replication:
 class ReplicationPlan:
     """What a run would do. `unchanged` have nothing new; `excluded` are not to be copied now.
 
-    `gone` are tables that were copied once and that the source no longer has.
+    `gone` are tables that were copied once and that the source no longer has; `unused` is what is
+    to be said of patterns that classify nothing.
     """
 
     routing: Routing
@@ -75,6 +78,7 @@ class ReplicationPlan:
     history: CopyHistory
     run: RunPlan
     gone: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
 
     @property
     def failed(self) -> dict[str, str]:
@@ -95,7 +99,7 @@ class ReplicationPlan:
                 "not copied, because `schema_pattern` does not match: "
                 f"{listed}{more if len(self.routing.unmatched) > 5 else ''}"
             )
-        return (*self.routing.warnings, *said)
+        return (*self.routing.warnings, *said, *self.unused)
 
 
 def plan_replication(
@@ -127,7 +131,10 @@ def plan_replication(
     refused = _refuse_others(replication, routing.tables, history)
     others = {each.routed.key for each in refused}
     wanted = [each for each in routing.tables if each.key not in left and each.key not in others]
-    markers = {each.key: copy_marker(each) for each in wanted}
+    known = CopiedTables(replication.compilation)
+    markers = {
+        each.key: copy_marker(each, known.terms(replication.name, each.target)) for each in wanted
+    }
     again = request.builds_whole or request.rebuild or not pipeline.prune_unchanged or not prune
     unchanged = [] if again else _find_unchanged(replication, wanted, markers, history)
     passed = {each.key for each in unchanged}
@@ -140,7 +147,7 @@ def plan_replication(
         partial(_reached, replication),
     )
     planned = [*refused, *_plan_copies(replication, changed, markers, terms)]
-    copies, run = _plan_models(replication, planned)
+    copies, run = _plan_models(known, replication, planned)
     excluded = [
         *routing.excluded,
         *(
@@ -152,7 +159,31 @@ def plan_replication(
     ]
     certain = not (request.filters or discovered.failed or routing.failed)
     gone = _find_gone(replication.name, routing, lookups) if certain and lookups is not None else ()
-    return ReplicationPlan(routing, copies, tuple(unchanged), tuple(excluded), history, run, gone)
+    unused = _find_unused(replication, routing, copies) if certain else ()
+    return ReplicationPlan(
+        routing, copies, tuple(unchanged), tuple(excluded), history, run, gone, unused
+    )
+
+
+def _find_unused(
+    replication: Replication, routing: Routing, copies: Sequence[Copy]
+) -> tuple[str, ...]:
+    """What is to be said of patterns that classify nothing in a source that was listed whole."""
+    looked = {
+        each.routed.key: partial(_projected, each) for each in copies if each.decision is not None
+    }
+    tables = [
+        TableColumns(
+            each.target,
+            looked.get(each.key) or stored_columns(replication.warehouse.table(each.target)),
+        )
+        for each in routing.tables
+    ]
+    return tuple(unused_patterns(replication.compilation.project, replication.name, tables))
+
+
+def _projected(copy: Copy) -> list[str]:
+    return [each.name for each in copy.decision.projection] if copy.decision is not None else []
 
 
 def _find_gone(pipeline: str, routing: Routing, lookups: LookupReader) -> tuple[str, ...]:
@@ -238,11 +269,10 @@ def _plan_copies(
 
 
 def _plan_models(
-    replication: Replication, copies: Sequence[Copy]
+    known: CopiedTables, replication: Replication, copies: Sequence[Copy]
 ) -> tuple[tuple[Copy, ...], RunPlan]:
     """The copies as a plan of generated models; one that does not compile fails alone."""
-    project = replication.compilation.project
-    plan = plan_generated(project, replication.name, [each.model for each in copies])
+    plan = plan_generated(known, replication.name, [each.model for each in copies])
     wrong = find_errors(plan)
     if not wrong:
         return tuple(copies), plan
@@ -254,7 +284,7 @@ def _plan_models(
         else each
         for each in copies
     )
-    again = plan_generated(project, replication.name, [each.model for each in checked])
+    again = plan_generated(known, replication.name, [each.model for each in checked])
     return checked, again
 
 

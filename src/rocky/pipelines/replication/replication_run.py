@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from rocky.analysis.compilation import Compilation
+from rocky.analysis.disclosure import Disclosure, shown
 from rocky.errors import NothingSelected, StoreUnreadable
 from rocky.language.names import quote_name, quote_text
 from rocky.ledger import open_history_reader
@@ -268,8 +269,9 @@ def preview_replication(
             for each in plan.copies
             if each.refusal is None
         }
+    looking = Disclosure(compilation)
     prospects = [
-        _preview_copy(each, plan.history, exists=exists.get(each.routed.key, False))
+        _preview_copy(each, plan.history, looking, exists=exists.get(each.routed.key, False))
         for each in plan.copies
     ]
     return plan, (*prospects, *_left_alone(plan))
@@ -286,7 +288,9 @@ def find_resumed_tables(name: str, request: RunRequest, caller: Caller) -> dict[
         return find_completed(reader, name, request.resume)[1]
 
 
-def _preview_copy(copy: Copy, history: CopyHistory, *, exists: bool) -> CopyPreview:
+def _preview_copy(
+    copy: Copy, history: CopyHistory, looking: Disclosure, *, exists: bool
+) -> CopyPreview:
     routed, notes = copy.routed, copy.notes
     table, source = routed.target.full_name, routed.found.name
     if notes.refusal is not None:
@@ -300,7 +304,9 @@ def _preview_copy(copy: Copy, history: CopyHistory, *, exists: bool) -> CopyPrev
             why = "no watermark is recorded: all rows are loaded in place of those there are"
             return CopyPreview(table, source, "load", why, notes.drift)
         last = history.last.get(routed.key)
-        above = f" above {last.watermark}" if last is not None and last.watermark else ""
+        mark = last.watermark if last is not None else None
+        (secrets,) = looking.in_stored(table, [routed.timestamp_column])
+        above = f" above {shown(mark, secrets)}" if mark else ""
         return CopyPreview(table, source, "append", f"what is new{above}", notes.drift)
     if routed.strategy == "merge":
         keys = ", ".join(f"`{key}`" for key in routed.merge_keys)

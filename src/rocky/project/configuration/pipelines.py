@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal, NamedTuple, get_args
 
+from rocky.project.configuration.column_patterns import NO_PATTERNS, ColumnPatterns
 from rocky.project.configuration.governed_catalog import TargetGovernance
 from rocky.project.configuration.labels import NO_META, Meta
 from rocky.project.configuration.model import Assertion, CheckSeverity
@@ -249,7 +250,10 @@ class TableOverride(NamedTuple):
 
 @refuses(schedule=NO_SCHEDULE)
 class ReplicationPipeline(NamedTuple):
-    """Source tables copied as they are."""
+    """Source tables copied.
+
+    `classification` has tags by `TABLE.COLUMN`, in which `*` stands for any letters.
+    """
 
     strategy: ReplicationStrategy = "incremental"
     timestamp_column: str = "_fivetran_synced"
@@ -266,6 +270,7 @@ class ReplicationPipeline(NamedTuple):
     description: str | None = None
     owner: str | None = None
     meta: Meta = NO_META
+    classification: ColumnPatterns = NO_PATTERNS
     type: str = "replication"
 
 
@@ -302,7 +307,7 @@ class SnapshotTable(NamedTuple):
 
 @refuses(schedule=NO_SCHEDULE)
 class SnapshotPipeline(NamedTuple):
-    """The history of a table's rows."""
+    """The history of a table's rows. `classification` is as that of a replication."""
 
     unique_key: tuple[str, ...]
     updated_at: str
@@ -316,6 +321,7 @@ class SnapshotPipeline(NamedTuple):
     description: str | None = None
     owner: str | None = None
     meta: Meta = NO_META
+    classification: ColumnPatterns = NO_PATTERNS
     type: str = "snapshot"
 
 
@@ -341,7 +347,7 @@ class LoadOptions(NamedTuple):
 
 @refuses(schedule=NO_SCHEDULE)
 class LoadPipeline(NamedTuple):
-    """Files loaded into tables."""
+    """Files loaded into tables. `classification` is as that of a replication."""
 
     source_dir: str
     target: LoadTarget
@@ -354,6 +360,7 @@ class LoadPipeline(NamedTuple):
     description: str | None = None
     owner: str | None = None
     meta: Meta = NO_META
+    classification: ColumnPatterns = NO_PATTERNS
     type: str = "load"
 
 

@@ -77,7 +77,8 @@ def _parsed(text: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError as wrong:
-        raise RockyError(f"the newest timestamp `{text}` cannot be read") from wrong
+        # Not which: the column may be classified.
+        raise RockyError("the newest timestamp is none of the years 1 to 9999") from wrong
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 

@@ -94,7 +94,7 @@ def run_plan(
     """
     refuse_errors(plan)
     pinned = pin_inputs(plan, resources.warehouse)
-    mask_changes.refuse_otherwise_masked(plan, pinned)
+    mask_changes.refuse_otherwise_masked(plan, pinned, resources.warehouse)
     pins = Pins(pinned)
     tables = [resources.warehouse.table(each) for each in targets_of(plan)]
     with resources.ledger.reader() as reader:
@@ -159,7 +159,7 @@ class _RunInProgress:
             watermarks,
             options.notes.steps,
             options.notes.pipeline,
-            mask_changes.find_remasked(plan, resources.warehouse, asked=options.full_refresh),
+            mask_changes.find_remasked(plan, resources.warehouse, options),
         )
         seeds, unread = plan.project.seeds, is_remote_unreadable(resources)
         self._adopter = CommitAdopter(resources.ledger, begun.run_id, seeds, partial=unread)

@@ -58,7 +58,8 @@ def watermark_of(snapshot: Snapshot | None, column: str) -> Watermark | None:
         found = json.loads(text)
         mark = Watermark(found["column"], found["type"], found["value"])
     except (ValueError, KeyError, TypeError) as error:
-        message = f"the table's watermark `{text}` cannot be read; build it with `--full-refresh`"
+        # Not which: the column may be classified.
+        message = "the table's watermark cannot be read; build it with `--full-refresh`"
         raise StoreUnreadable(message) from error
     return mark if mark.column.lower() == column.lower() else None
 

@@ -6,33 +6,47 @@ written with the masks it has now, because its readers take its values for maske
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Final, Protocol
 
+from rocky.analysis.classification.patterns import writer_of
+from rocky.analysis.column_masks import ColumnMask, TableMasks, digest_of
+from rocky.analysis.masks.copies import CopiedTables
+from rocky.analysis.masks.expressions import Unmaskable, mask_fields
 from rocky.errors import InputNotBuilt, RunRefused, StoreUnreadable
+from rocky.language.datatypes.types import StructField
+from rocky.language.names import split_name
 from rocky.plan.steps import RunPlan, Step, step_id
-from rocky.project.configuration.strategies import Append, Snapshot, replaces_all
+from rocky.project.configuration import strategies
+from rocky.project.models import Target
+from rocky.project.pipeline_tables import full_parts
+from rocky.project.sources import SourceTable
 from rocky.run.materialize.mask_sql import mask_sql_of
 from rocky.run.materialize.seeds import seed_target
 from rocky.run.prepare.pins import PinnedTable
-from rocky.store.delta.snapshot import MASKS
+from rocky.run.prepare.resources import RunParameters
+from rocky.store.delta.snapshot import MASKS, Snapshot
+from rocky.store.location import locate
 from rocky.store.warehouse import Warehouse
 
 OTHER_MASKS: Final = "its masks changed"
 
 
-def find_remasked(plan: RunPlan, warehouse: Warehouse, *, asked: bool) -> dict[str, str]:
+def find_remasked(plan: RunPlan, warehouse: Warehouse, options: RunParameters) -> dict[str, str]:
     """The models that keep rows which were masked otherwise, with why they are loaded whole.
 
-    `asked` when everything is loaded whole anyway. Raises RunRefused for a history that would be
-    lost by that: nobody can mask its rows again. Raises StoreUnreadable for a table that is masked
-    now and cannot be read.
+    Those that are loaded whole anyway are not among them. Raises RunRefused for a history that
+    would be lost by that: nobody can mask its rows again. Raises StoreUnreadable for a table that
+    is masked now and cannot be read.
     """
     found: dict[str, str] = {}
+    whole = {key for key, each in options.notes.steps.items() if each.full_refresh}
     for step in plan.steps:
-        if step.kind != "build" or asked:
+        if step.kind != "build" or options.full_refresh or step.key in whole:
             continue
         model = plan.project.models[step.key]
-        if replaces_all(model.strategy):
+        if strategies.replaces_all(model.strategy):
             continue
         masks = mask_sql_of(plan.compilation, step.key)
         try:
@@ -45,9 +59,9 @@ def find_remasked(plan: RunPlan, warehouse: Warehouse, *, asked: bool) -> dict[s
         if live is None:
             _refuse_replaced_history(plan, step.key, warehouse)
             continue
-        if _masks_in(live.configuration) == masks.digest:
+        if _holds(plan.compilation.masks.of(step.key), live):
             continue
-        if isinstance(model.strategy, Snapshot | Append):
+        if isinstance(model.strategy, strategies.Snapshot | strategies.Append):
             raise RunRefused(
                 f"the masks of `{model.name}` changed, and its rows cannot be made again: loaded"
                 " whole it would lose what only it still has; run it with `--full-refresh` if that"
@@ -61,7 +75,7 @@ def _refuse_replaced_history(plan: RunPlan, key: str, warehouse: Warehouse) -> N
     """Raises RunRefused for a history whose table a masked twin would take the place of."""
     model = plan.project.models[key]
     twin = next((each for each, of in plan.project.twins.items() if of == key), None)
-    if twin is None or not isinstance(model.strategy, Snapshot | Append):
+    if twin is None or not isinstance(model.strategy, strategies.Snapshot | strategies.Append):
         return
     place = plan.project.models[twin].target
     if warehouse.table(place).snapshot() is not None:
@@ -72,8 +86,11 @@ def _refuse_replaced_history(plan: RunPlan, key: str, warehouse: Warehouse) -> N
         )
 
 
-def refuse_otherwise_masked(plan: RunPlan, pinned: Mapping[str, PinnedTable]) -> None:
+def refuse_otherwise_masked(
+    plan: RunPlan, pinned: Mapping[str, PinnedTable], warehouse: Warehouse
+) -> None:
     """Raises InputNotBuilt for a table that is read as masked and was written otherwise."""
+    _refuse_copies(plan, pinned, warehouse)
     for key, each in pinned.items():
         masks = mask_sql_of(plan.compilation, key)
         if key in plan.project.models and _masks_in(each.snapshot.configuration) != masks.digest:
@@ -82,6 +99,86 @@ def refuse_otherwise_masked(plan: RunPlan, pinned: Mapping[str, PinnedTable]) ->
                 f"`{name}` was written with other masks than it has now, and what reads it would"
                 f" show that: build it too (`rocky run {name}+`)"
             )
+
+
+def _refuse_copies(plan: RunPlan, pinned: Mapping[str, PinnedTable], warehouse: Warehouse) -> None:
+    """The same for tables that pipelines of the project write."""
+    project = plan.project
+    read = {each.key for step in plan.steps for each in step.reads if each.kind == "source"}
+    written = sorted(key for key in read if writer_of(project, key) is not None)
+    known = CopiedTables(plan.compilation)
+    for key in written:
+        source, pin = project.sources[key], pinned.get(step_id("source", key))
+        if pin is not None:
+            target, snapshot = Target(*source.name.split(".")), pin.snapshot
+        else:
+            found = _declared_copy(source, warehouse, project.root)
+            if found is None:
+                continue
+            target, snapshot = found
+        if is_masked_otherwise(known, target, snapshot):
+            writer = project.writers[key]
+            raise InputNotBuilt(
+                f"`{source.name}` was written with other masks than it has now, and what reads it"
+                f" would show that: run its pipeline first (`rocky run --pipeline {writer}`)"
+            )
+
+
+def _declared_copy(
+    source: SourceTable, warehouse: Warehouse, root: Path
+) -> tuple[Target, Snapshot] | None:
+    """The table of the warehouse that a source declares; None for one that lies elsewhere."""
+    parts: Sequence[str] | None = full_parts(split_name(source.name))
+    if source.path is not None and source.format != "table":
+        place = locate(source.path, root, {}).uri
+        inside = place.removeprefix(f"{warehouse.uri.rstrip('/')}/")
+        parts = inside.strip("/").split("/") if inside != place else None
+    if parts is None or len(parts) != len(Target._fields):
+        return None
+    target = Target(*parts)
+    snapshot = warehouse.table(target).snapshot()
+    return None if snapshot is None else (target, snapshot)
+
+
+def is_masked_otherwise(known: CopiedTables, target: Target, snapshot: Snapshot) -> bool:
+    """Whether a version of a table was written with other masks than the table has now.
+
+    Nobody knows that of a table that the project does not write.
+    """
+    key = known.find(target)
+    if key is None:
+        return False
+    if key in known.project.models or key in known.project.seeds:
+        wanted = digest_of(known.compilation.masks.of(key))
+    else:
+        writer = writer_of(known.project, key)
+        if writer is None:
+            return False
+        wanted = known.digest(writer, target, snapshot.schema)
+    return _masks_in(snapshot.configuration) != wanted
+
+
+def _holds(masks: TableMasks, live: Snapshot) -> bool:
+    """Whether the rows of a table were masked as they are to be.
+
+    A column that the table has not got yet has no rows, and one whose type grows had a mask of the
+    type that it has.
+    """
+    stored = _masks_in(live.configuration)
+    if stored == digest_of(masks):
+        return True
+    fields = {each.name.lower(): each for each in live.schema}
+    before: dict[str, ColumnMask] = {}
+    for name, mask in masks.items():
+        if name not in fields:
+            continue
+        column = StructField(mask.column, fields[name].type, nullable=True)
+        try:
+            sql = mask_fields(dict(mask.strategies), column)
+        except Unmaskable:
+            return False
+        before[name] = replace(mask, sql=sql, form=sql)
+    return stored == digest_of(before)
 
 
 class _Foreseen(Protocol):
