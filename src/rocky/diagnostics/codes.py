@@ -83,6 +83,7 @@ class Code(StrEnum):
     IMPLICIT_JOIN_CAST = "W001"
     TIME_RANGE_HALF = "W003"
     UNMASKED_TAG = "W004"
+    SMALL_GROUPS = "W005"
     CONTRACT_COLUMN_ABSENT = "W010"
     CONTRACT_WITHOUT_MODEL = "W011"
     IMPORT_NOT_ACCEPTED = "W012"
@@ -344,6 +345,7 @@ REGISTRY: tuple[CodeInfo, ...] = (
     _lint(Code.IMPLICIT_JOIN_CAST, "implicit-join-cast", "join keys that are comparable only through an unsafe cast"),
     _lint(Code.TIME_RANGE_HALF, "time-range-half", "only one end of the interval is used"),
     CodeInfo(Code.UNMASKED_TAG, "unmasked-tag", "a tag that columns of models have and nothing masks", _W),
+    _lint(Code.SMALL_GROUPS, "small-groups", "a tag that ends in groups which may be of few rows"),
     _lint(Code.CONTRACT_COLUMN_ABSENT, "contract-column-absent", "an optional contract column is not produced"),
     _lint(Code.CONTRACT_WITHOUT_MODEL, "contract-without-model", "a contract for a model that does not exist"),
     _lint(Code.IMPORT_NOT_ACCEPTED, "import-not-accepted", "an import whose interface nobody has accepted yet"),

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from rocky.analysis.classification.facts import Classifications, TagFact
 from rocky.analysis.classification.flow import classify_models
 from rocky.analysis.classification.places import declared_place, declared_tags
+from rocky.analysis.classification.small_groups import find_small_groups
 from rocky.analysis.classification.tables import (
     allows,
     find_missing_columns,
@@ -38,6 +39,7 @@ def check_classifications(
     yield from _not_allowed(project, models, facts)
     yield from _not_promised(project, facts)
     yield from _unmasked(project, models, facts)
+    yield from find_small_groups(project, models, facts)
 
 
 def shown_path(fact: TagFact) -> str:

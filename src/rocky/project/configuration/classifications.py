@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from rocky.diagnostics.suggestion import suggestion
 from rocky.project.configuration.masks import StrategyText
-from rocky.project.toml.documents import Problem, Problems, ReadBy
+from rocky.project.toml.documents import NonNegative, Problem, Problems, ReadBy
 from rocky.project.toml.records import INVALID, reader_for, wrong_type
 from rocky.project.toml.variables import Keys, written
 
@@ -114,14 +114,16 @@ class ClassificationSettings(NamedTuple):
 
     `influence` says whether a column gets the tags of what its rows are filtered, joined, grouped
     or ordered by ("inherit"), or these are only shown. A tag that nothing masks is a warning, an
-    error if `strict`, and nothing if `allow_unmasked` has it. Where `tags` declares any, no other
-    is known.
+    error if `strict`, and nothing if `allow_unmasked` has it. A tag that ends in groups which may
+    have fewer rows than `small_groups` is a warning; 0 asks for none. Where `tags` declares any, no
+    other is known.
     """
 
     order: tuple[str, ...] = ()
     influence: Literal["show", "inherit"] = "show"
     allow_unmasked: tuple[str, ...] = ()
     strict: bool = False
+    small_groups: NonNegative = 5
     tags: Mapping[str, ClassificationTag] = {}
 
     def rank(self, tag: str) -> int:
