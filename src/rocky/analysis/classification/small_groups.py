@@ -15,7 +15,7 @@ from rocky.diagnostics.codes import severity_of
 from rocky.diagnostics.diagnostic import Span
 from rocky.language.ir import LINEAGE_KINDS
 from rocky.project import Project
-from rocky.project.project import mask_strategies
+from rocky.project.project import clear_anywhere
 
 _AS_IT_IS: Final = frozenset(map(LINEAGE_KINDS.index, ("direct", "cast")))
 _KEY: Final = re.compile(r"(.*_)?(id|key|uuid|guid)")
@@ -85,10 +85,8 @@ class _Keys:
     """Which columns make groups of few rows."""
 
     def __init__(self, project: Project, models: CompiledModels, facts: Classifications) -> None:
-        settings = project.config.classifications
-        decided = {tag for tag, mask in mask_strategies(project).items() if mask.name == "none"}
         # What anybody may see is given away by no group.
-        self.clear = decided | {*settings.allow_unmasked}
+        self.clear = clear_anywhere(project)
         self._project = project
         self._models = models
         self._facts = facts

@@ -143,12 +143,17 @@ class Declassification(NamedTuple):
     approved_by: str
 
 
-def check_classifications(settings: ClassificationSettings, problems: Problems) -> None:
-    """Report tags that `[classifications]` names and does not declare, or names twice."""
-    for key in ("order", "allow_unmasked"):
-        names: tuple[str, ...] = getattr(settings, key)
+def check_classifications(
+    settings: ClassificationSettings, published: tuple[str, ...], problems: Problems
+) -> None:
+    """Report tags that `[classifications]` or `[publish]` names twice, or that nobody declares."""
+    for block, key, names in (
+        ("classifications", "order", settings.order),
+        ("classifications", "allow_unmasked", settings.allow_unmasked),
+        ("publish", "allow_tags", published),
+    ):
         for index, tag in enumerate(names):
-            at = ("classifications", key, index)
+            at = (block, key, index)
             if tag in names[:index]:
                 problems.append(Problem(at, f"`{key}` names the tag `{written(tag)}` twice"))
             elif settings.tags and tag not in settings.tags:
