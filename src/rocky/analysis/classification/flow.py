@@ -27,7 +27,7 @@ from rocky.analysis.compilation import (
 from rocky.analysis.lineage import ColumnRef
 from rocky.language.functions.tag_rules import ENDS, LOWERS
 from rocky.language.ir import LINEAGE_KINDS
-from rocky.project import Project
+from rocky.project import ModelFile, Project
 from rocky.project.configuration.classifications import EVERY_COLUMN, Declassification
 from rocky.project.pipeline_tables import PipelineTable
 
@@ -165,6 +165,8 @@ class _Flow:
         if record.names_columns and model.settings.declassify:
             self._declassify(key, model.settings.declassify, found)
         self._add_declared(key, model.name, found)
+        if record.names_columns and model.settings.declassify and model.outer_classification:
+            self._release(model, found)
         return self._settled(found)
 
     def output(
@@ -231,6 +233,23 @@ class _Flow:
                 if not field or inside == field:
                     fact = facts.pop((tag, inside))
                     self._declassified.append(Declassified(key, index, fact))
+
+    def _release(self, model: ModelFile, found: dict[str, _Found]) -> None:
+        """Take tags off that the folder or the group gives; what a contract promises stays."""
+        outer = {name.lower(): tags for name, tags in model.outer_classification.items()}
+        contract = self._project.contracts.get(model.key)
+        promised = {
+            (column.name.lower(), tag)
+            for column in (contract.columns if contract is not None else ())
+            for tag in column.classification or ()
+        }
+        for index, each in enumerate(model.settings.declassify):
+            name, _, field = each.column.lower().partition(".")
+            given = (*outer.get(each.column.lower(), ()), *outer.get(EVERY_COLUMN, ()))
+            fact = found.get(name, {}).get((each.tag, field))
+            if each.tag in given and (name, each.tag) not in promised and fact is not None:
+                del found[name][each.tag, field]
+                self._declassified.append(Declassified(model.key, index, fact))
 
     def _through(
         self,

@@ -7,7 +7,7 @@ models tags are only added: what is said outside holds inside, whatever is said 
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from rocky.diagnostics.suggestion import suggestion
@@ -63,6 +63,39 @@ def merge_tags(
         own = names.get(name.lower(), name)
         merged[own] = tuple(dict.fromkeys((*merged.get(own, ()), *tags)))
     return merged
+
+
+def find_lowered(
+    outer: Mapping[str, tuple[str, ...]],
+    inner: Mapping[str, tuple[str, ...]],
+    order: tuple[str, ...],
+    taken_off: Collection[tuple[str, str]] = (),
+) -> Iterator[Problem]:
+    """Names that are given only tags below one that they have from outside: it stays all the same.
+
+    `order` has the highest tag first; of tags that it does not name nobody knows which is higher.
+    `taken_off` are lower-case names with the tags that are declassified.
+    """
+    ranks = {tag: rank for rank, tag in enumerate(order)}
+    above = {name.lower(): tags for name, tags in outer.items()}
+    for name, tags in inner.items() if above and ranks else ():
+        key = name.lower()
+        held = [*above.get(key, ()), *above.get(key.partition(".")[0], ())]
+        held += above.get(EVERY_COLUMN, ())
+        lowest = min((ranks.get(tag, -1) for tag in tags), default=-1)
+        for tag in dict.fromkeys(held):
+            if ranks.get(tag, len(order)) < lowest and (key, tag) not in taken_off:
+                yield Problem(
+                    ("classification", name),
+                    f"`{name}` has the tag `{tag}` by what is said of the folder or the group, and"
+                    f" {_listed(tags)} does not lower it",
+                    f"name `{tag}` too, or let a model take it off in the open: `[[declassify]]`",
+                )
+                break
+
+
+def _listed(tags: Iterable[str]) -> str:
+    return ", ".join(f"`{each}`" for each in tags)
 
 
 def is_classified(tags: Mapping[str, tuple[str, ...]], column: str) -> bool:
