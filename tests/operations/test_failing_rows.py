@@ -68,6 +68,18 @@ def test_samples_and_answers_hide_what_the_model_inherited(people):
     assert not leaks(json.dumps(encode_report(found)))
 
 
+def test_a_unit_test_sees_only_rows_that_it_gives_and_so_no_value_of_a_person(people):
+    given = '[[test]]\nname = "{0}"\n{1}[test.expect]\nrows = [ {{ id = 1, login = "made@up", city = "Bonn" }} ]\n'
+    row = '[[test.given]]\nref = "stg_people"\nrows = [ { id = 2, email = "Other@up", city = "Rome" } ]\n'
+    people.write("models/logins.toml", given.format("nothing", "") + given.format("one", row))
+    run(people.workspace, RunRequest())
+    found = run_tests(people.workspace, Asked(("logins",)))
+
+    assert [False, False] == [each.passed for each in found.unit_tests]
+    assert "other@up" in json.dumps(encode_report(found))
+    assert not leaks(json.dumps(encode_report(found)))
+
+
 def test_tests_of_a_run_leave_no_value_in_the_ledger(people):
     run(people.workspace, RunRequest(test=True))
 

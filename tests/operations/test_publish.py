@@ -3,6 +3,8 @@
 import pytest
 
 from rocky.errors import InterfaceRefused, InvalidRequest, NothingSelected
+from rocky.operations.check.ci import CiRequest, ci
+from rocky.operations.check.compile import CompileRequest, compile_models
 from rocky.operations.interfaces.imports import UpdateImportsRequest, update_imports
 from rocky.operations.interfaces.publish import PublicationRefused, PublishRequest, publish
 from rocky.operations.workspace import Workspace
@@ -104,3 +106,72 @@ def test_an_import_is_not_kept_outside_its_project(finance, tmp_path):
     with pytest.raises(InterfaceRefused, match="leads out of the project through a link"):
         update_imports(finance, UpdateImportsRequest())
     assert [] == list(outside.iterdir())
+
+
+TAGGED = {
+    "rocky.toml": '[pipeline.shop]\nmodels = "models/**"\n',
+    "sources/raw.toml": """
+[[source]]
+name = "raw.people"
+columns = [
+  { name = "id", type = "bigint" },
+  { name = "email", type = "string", classification = "pii" },
+]
+""",
+    "models/people.sql": "SELECT id, lower(email) AS login FROM raw.people\n",
+    "models/counted.sql": "SELECT count(email) AS people FROM raw.people\n",
+}
+MASK = '[mask]\npii = "redact"\n'
+
+
+def tagged(root, more="") -> Workspace:
+    return Workspace(write(root, {**TAGGED, "rocky.toml": TAGGED["rocky.toml"] + more}))
+
+
+def codes(workspace) -> list[str]:
+    found = compile_models(workspace, CompileRequest()).found
+    assert found == ci(workspace, CiRequest()).found
+    return [each.code.value for each in found if each.severity == "error"]
+
+
+def test_a_column_with_a_tag_is_not_published_in_clear(tmp_path):
+    workspace = tagged(tmp_path)
+    with pytest.raises(PublicationRefused, match="1 error: nothing was published") as refused:
+        publish(workspace, PublishRequest())
+
+    (found,) = refused.value.findings
+    assert "E061" == found.code
+    assert "`people.login` has the tag `pii`, and is published in clear" == found.message
+    assert ("models/people.sql", "login") == (found.path, found.labels and "login")
+    assert not (tmp_path / "interface.json").exists()
+    assert publish(workspace, PublishRequest(("counted",))).written
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        MASK,
+        '[publish]\nallow_tags = ["pii"]\n',
+        '[classifications]\nallow_unmasked = ["pii"]\n',
+        '[publish]\nmodels = ["counted"]\n',
+    ],
+)
+def test_a_tag_that_is_masked_allowed_or_not_published_is_no_finding(tmp_path, more):
+    workspace = tagged(tmp_path, more)
+
+    assert publish(workspace, PublishRequest()).written
+    assert [] == codes(workspace)
+
+
+def test_a_compile_says_what_publishing_would_refuse_where_the_project_publishes(tmp_path):
+    assert [] == codes(tagged(tmp_path / "a"))
+    assert ["E061"] == codes(tagged(tmp_path / "b", '[publish]\nname = "shop"\n'))
+    # Clear by decision in its own project is no word about others.
+    none = '[mask]\npii = "none"\n[publish]\nname = "shop"\n'
+    assert ["E061"] == codes(tagged(tmp_path / "c", none))
+
+
+def test_a_tag_that_may_be_published_is_a_declared_one(tmp_path):
+    said = '[classifications.tags.pii]\n[publish]\nallow_tags = ["pli"]\n'
+
+    assert ["E018", "E061"] == sorted(codes(tagged(tmp_path, said)))

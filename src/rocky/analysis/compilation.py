@@ -81,13 +81,27 @@ class Share(NamedTuple):
     ways: list[tuple[str, int]]
 
 
+class EndedIn(NamedTuple):
+    """Groups of rows over which aggregates end tags.
+
+    `keys` are what they are grouped by, each by its sources (`index << 3 | kind`, as those of a
+    column) that keep their tags; `floor` is how many rows each surely has, 0 where the query does
+    not say; `ended` are the origins, with the place of the call that ends the tags of each.
+    """
+
+    keys: list[list[int]]
+    floor: int
+    ended: list[tuple[int, int, int]]
+
+
 class Body(NamedTuple):
     """What only few ask for.
 
     `details` has for each column whether it was named, where (-1 when nowhere) and its sources,
     which index `origins` (table, column) as `index << 3 | kind`; so do `influences`, with a role.
     `functions` are the declared ones that are called, with their digests; `shares` are of columns
-    and origins, and none for what has all of an origin with its tags.
+    and origins, and none for what has all of an origin with its tags; `groups` are those in which
+    tags end.
     """
 
     details: list[tuple[bool, int, int, tuple[int, ...]]]
@@ -97,6 +111,7 @@ class Body(NamedTuple):
     normal: bytes
     functions: list[tuple[str, bytes]] = []  # noqa: RUF012 - never changed, and told to msgspec
     shares: list[Share] = []  # noqa: RUF012 - as above
+    groups: list[EndedIn] = []  # noqa: RUF012 - as above
 
 
 _SCHEMA: Final = Decoder(Schema)
@@ -129,7 +144,7 @@ def fields_of(record: Record) -> tuple[tuple[StructField, ...], bool]:
 def unpack_model(name: str, record: Record) -> ModelIr:
     """The IR of a model from its record."""
     columns, known = unpack_schema(record)
-    details, origins, influences, unknowns, normal, functions, _ = unpack_body(record)
+    details, origins, influences, unknowns, normal, functions, *_ = unpack_body(record)
     return ModelIr(
         name,
         tuple(

@@ -104,7 +104,7 @@ def _meaning(compilation: Compilation, key: str) -> Meaning:
     """What a model's fingerprints are made of, from what its record holds."""
     model, record = compilation.project.models[key], compilation.models.record(key)
     columns, _ = unpack_schema(record)
-    details, origins, influences, _, normal, functions, _ = unpack_body(record)
+    details, origins, influences, _, normal, functions, *_ = unpack_body(record)
     return Meaning(
         model.name,
         model.sql,

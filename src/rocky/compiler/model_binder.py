@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 
 from blake3 import blake3
 
-from rocky.analysis.compilation import Body, Record, Schema, Share
+from rocky.analysis.compilation import Body, EndedIn, Record, Schema, Share
 from rocky.analysis.lints.rules import lint_output
 from rocky.analysis.lints.settings import names_columns
 from rocky.analysis.names import EVERY_FUNCTION, EVERY_NAME, Names, function_lookup
@@ -139,6 +139,7 @@ def body_of(bound: BoundQuery) -> Body:
         with_functions(_logic_hash(bound.parsed, binding), binding.functions),
         sorted(binding.functions.items()),
         _shares(bound.columns, binding),
+        [EndedIn(*each.placed(binding.span)) for each in binding.groups.found],
     )
 
 

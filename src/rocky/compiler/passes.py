@@ -345,6 +345,12 @@ def _suppressed(
     # Asking a model for its levels may read its settings: only those are asked that need them.
     paths = {each.path for each in found} | allows.keys()
     levels = {model.path: model.lints for model in project.models.values() if model.path in paths}
+    for each in found:
+        # A lint of what a model's settings say, in a file of their own.
+        model = project.models.get(each.model.lower()) if each.model is not None else None
+        place = model.settings_place if model is not None else None
+        if model is not None and place is not None and each.path == place.path != model.path:
+            levels[place.path] = model.lints
     return apply_suppressions(found, allows, project.config.lints, levels, idle=idle)
 
 

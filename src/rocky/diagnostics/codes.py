@@ -75,6 +75,7 @@ class Code(StrEnum):
     MASKED_AND_CLEAR = "E058"
     MASKED_KEY = "E059"
     UNUSABLE_FUNCTION = "E060"
+    PUBLISHED_TAG = "E061"
     UNUSABLE_MACRO = "E070"
     UNKNOWN_MACRO = "E071"
     MACRO_ARGUMENT = "E072"
@@ -83,6 +84,8 @@ class Code(StrEnum):
     IMPLICIT_JOIN_CAST = "W001"
     TIME_RANGE_HALF = "W003"
     UNMASKED_TAG = "W004"
+    SMALL_GROUPS = "W005"
+    WRITTEN_VALUES = "W007"
     CONTRACT_COLUMN_ABSENT = "W010"
     CONTRACT_WITHOUT_MODEL = "W011"
     IMPORT_NOT_ACCEPTED = "W012"
@@ -304,28 +307,17 @@ REGISTRY: tuple[CodeInfo, ...] = (
     CodeInfo(
         Code.SEED_VALUE, "seed-value", "a cell of a seed that is not a value of its column's type"
     ),
-    CodeInfo(
-        Code.TAG_NOT_ALLOWED,
-        "tag-not-allowed",
-        "a column with a tag in a model where the tag is not allowed"
-    ),
+    CodeInfo(Code.TAG_NOT_ALLOWED, "tag-not-allowed", "a column with a tag in a model where the tag is not allowed"),
     CodeInfo(Code.UNKNOWN_TAG, "unknown-tag", "a classification by a tag that is not declared"),
-    CodeInfo(
-        Code.DECLASSIFIED_NOTHING,
-        "declassified-nothing",
-        "a declassification of a column that does not have the tag"
-    ),
-    CodeInfo(
-        Code.CONTRACT_CLASSIFICATION,
-        "contract-classification",
-        "a column with a tag that its contract does not name"
-    ),
+    CodeInfo(Code.DECLASSIFIED_NOTHING, "declassified-nothing", "a declassification of a column that does not have the tag"),
+    CodeInfo(Code.CONTRACT_CLASSIFICATION, "contract-classification", "a column with a tag that its contract does not name"),
     CodeInfo(Code.MASK_UNFIT, "mask-unfit", "a mask that does not fit the type of a classified column"),
     CodeInfo(Code.MASKED_AND_CLEAR, "masked-and-clear", "masked and clear values in one column, under a mask that cannot be applied twice"),
     CodeInfo(Code.MASKED_KEY, "masked-key", "a masked column that the strategy of a model goes by"),
     CodeInfo(
         Code.UNUSABLE_FUNCTION, "unusable-function", "a declared function that Spark could not make"
     ),
+    CodeInfo(Code.PUBLISHED_TAG, "published-tag", "a column with a tag that is published in clear"),
     CodeInfo(
         Code.UNUSABLE_MACRO, "unusable-macro", "a macro that is not declared as one should be"
     ),
@@ -344,6 +336,8 @@ REGISTRY: tuple[CodeInfo, ...] = (
     _lint(Code.IMPLICIT_JOIN_CAST, "implicit-join-cast", "join keys that are comparable only through an unsafe cast"),
     _lint(Code.TIME_RANGE_HALF, "time-range-half", "only one end of the interval is used"),
     CodeInfo(Code.UNMASKED_TAG, "unmasked-tag", "a tag that columns of models have and nothing masks", _W),
+    _lint(Code.SMALL_GROUPS, "small-groups", "a tag that ends in groups which may be of few rows"),
+    _lint(Code.WRITTEN_VALUES, "written-values", "a test that writes down values of a column with a tag"),
     _lint(Code.CONTRACT_COLUMN_ABSENT, "contract-column-absent", "an optional contract column is not produced"),
     _lint(Code.CONTRACT_WITHOUT_MODEL, "contract-without-model", "a contract for a model that does not exist"),
     _lint(Code.IMPORT_NOT_ACCEPTED, "import-not-accepted", "an import whose interface nobody has accepted yet"),

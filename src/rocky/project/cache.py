@@ -214,7 +214,7 @@ def _load(
     if found is None or found.payload[: len(stamp)] != stamp:
         return None
     try:
-        with _collector_paused():
+        with collector_paused():
             return decoder.decode(found.payload[len(stamp) :]), found.saved
     except (DecodeError, UnicodeDecodeError, RecursionError):
         return None
@@ -238,7 +238,7 @@ def _fits(key: str, value: Any) -> bool:
 
 
 @contextlib.contextmanager
-def _collector_paused() -> Iterator[None]:
+def collector_paused() -> Iterator[None]:
     """Ten thousand values are made at once and none of them is garbage."""
     enabled = gc.isenabled()
     gc.disable()

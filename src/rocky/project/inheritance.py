@@ -12,9 +12,9 @@ from blake3 import blake3
 
 from rocky.canonical import ascii_json
 from rocky.diagnostics.suggestion import suggestion
-from rocky.project.configuration.classifications import merge_tags
-from rocky.project.configuration.config import ModelPattern
-from rocky.project.configuration.model import FolderDefaults, ModelSettings
+from rocky.project.configuration.classifications import find_lowered, merge_tags
+from rocky.project.configuration.config import Config, ModelPattern
+from rocky.project.configuration.model import FolderDefaults, ModelSettings, merge_defaults
 from rocky.project.configuration.named_tests import NO_TESTS, with_named_tests
 from rocky.project.configuration.strategies import FullRefresh
 from rocky.project.toml.documents import Problem, Problems
@@ -25,23 +25,36 @@ _NO_SETTINGS: Final = ModelSettings()
 
 
 class SharedSettings(NamedTuple):
-    """What models of all folders may share: named tests, groups, and the file that has them."""
+    """What models of all folders may share: named tests, groups, and the file that has them.
+
+    `order` is that of tags, the highest first.
+    """
 
     path: str
     tests: Mapping[str, Mapping[str, Any]] = NO_TESTS
     groups: Mapping[str, FolderDefaults] = {}
+    order: tuple[str, ...] = ()
 
-    @property
-    def digest(self) -> bytes:
-        """A digest of what they say; empty when there are none."""
-        if not self.tests and not self.groups:
+    def digest(self, *, tagged: bool) -> bytes:
+        """A digest of what they say; empty when there are none.
+
+        The order of tags has a say only where tags are given, by the folder (`tagged`) or a group.
+        """
+        tagged = tagged or any(each.classification for each in self.groups.values())
+        order = [self.order] if tagged and self.order else []
+        if not self.tests and not self.groups and not order:
             return b""
         # A value may be a date, which JSON does not have.
-        said = ascii_json([self.tests, self.groups], default=str)
+        said = ascii_json([self.tests, self.groups, *order], default=str)
         return blake3(said.encode("utf-8", "surrogatepass")).digest()
 
 
 NOTHING_SHARED: Final = SharedSettings("rocky.toml")
+
+
+def shared_settings(path: str, config: Config) -> SharedSettings:
+    """What the models of a project share, by the settings in a file."""
+    return SharedSettings(path, config.test, config.group, config.classifications.order)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +95,16 @@ def inherit(
     )
     owner = f"owner {pattern.owner}\0" if pattern.owner else ""
     own = f"{pattern.pipeline}\0{catalog}\0{schema}\0{owner}".encode()
-    digest = blake3(own + digest + shared.digest).digest()
+    digest = blake3(own + digest + shared.digest(tagged=bool(defaults.classification))).digest()
     return Inherited(root, pattern.pipeline, settings, catalog, schema, digest, shared)
+
+
+def inherit_defaults(
+    outer: FolderDefaults, own: FolderDefaults, shared: SharedSettings, problems: Problems
+) -> FolderDefaults:
+    """The defaults of a folder inside another."""
+    problems += find_lowered(outer.classification, own.classification, shared.order)
+    return merge_defaults(outer, own)
 
 
 def in_group(name: Any, base: Inherited) -> Inherited:
@@ -111,6 +132,16 @@ def _unknown_group(name: str, known: Iterable[str]) -> Problem:
     return Problem(("group",), f"there is no group `{name}`", hint)
 
 
+def _both_ways(own: ModelSettings) -> Iterable[Problem]:
+    """Declassifications of what the model says itself, and its folder too."""
+    for index, each in enumerate(own.declassify):
+        for name, tags in own.classification.items():
+            if name.lower() == each.column.lower() and each.tag in tags:
+                said = f"`{each.column}` is given the tag `{each.tag}` by this model itself"
+                hint = "take it out of `[classification]`"
+                yield Problem(("declassify", index, "tag"), said, hint)
+
+
 def resolve_settings(data: dict[str, Any], base: Inherited, problems: Problems) -> ModelSettings:
     """A model's own settings over those it inherits."""
     tests = data.get("tests")
@@ -135,6 +166,10 @@ def resolve_settings(data: dict[str, Any], base: Inherited, problems: Problems) 
     if inherited.meta:
         changes["meta"] = {**inherited.meta, **own.meta}
     if inherited.classification:
+        taken_off = {(each.column.lower(), each.tag) for each in own.declassify}
+        told = own.classification
+        problems += find_lowered(inherited.classification, told, base.shared.order, taken_off)
+        problems += _both_ways(own)
         changes["classification"] = merge_tags(inherited.classification, own.classification)
     if inherited.lints:
         changes["lints"] = {**inherited.lints, **own.lints}

@@ -35,12 +35,12 @@ from rocky.project.configuration.config import (
     model_patterns,
     read_config,
 )
-from rocky.project.configuration.model import NO_DEFAULTS, FolderDefaults, merge_defaults
+from rocky.project.configuration.model import NO_DEFAULTS, FolderDefaults
 from rocky.project.contracts import load_contracts, name_models
 from rocky.project.files import Folder, Report, child_path, read_text, scan_folders
 from rocky.project.functions import load_functions
 from rocky.project.imports import add_imported, check_imports_block, load_imports
-from rocky.project.inheritance import Inherited, SharedSettings, inherit
+from rocky.project.inheritance import Inherited, inherit, inherit_defaults, shared_settings
 from rocky.project.macros import is_macro_folder, load_macros
 from rocky.project.model_files import LoadContext, load_model
 from rocky.project.models import ModelFile
@@ -182,9 +182,10 @@ class FolderLoader:
             if document:
                 problems: Problems = []
                 own = reader_for(FolderDefaults)(document.data, (), problems)
+                made = inherit_defaults(merged[0], own, self.loading.shared, problems)
                 for problem in problems:
                     report(document.diagnose(problem))
-                merged = merge_defaults(merged[0], own), merged[1] + digest_data(document)
+                merged = made, merged[1] + digest_data(document)
         self.defaults[folder] = merged
         return merged
 
@@ -234,7 +235,7 @@ def load_project(
         variables=variables,
         used=macros.variables,
         macros=macros,
-        shared=SharedSettings(config_path, settings.test, settings.group),
+        shared=shared_settings(config_path, settings),
     )
     found = _load_models(loading, settings, remember=remember)
     macros.save()

@@ -307,6 +307,11 @@ class ModelFile:
         return self.settings.classification
 
     @property
+    def outer_classification(self) -> Mapping[str, tuple[str, ...]]:
+        """What its folder and its group say of columns, whether it has them or not."""
+        return self._inherited.settings.classification
+
+    @property
     def lints(self) -> Mapping[Code, Level]:
         return self.settings.lints
 

@@ -191,6 +191,12 @@ def mask_strategies(project: Project) -> dict[str, MaskStrategy]:
     return {**own, **project.config.mask.of(project.env)}
 
 
+def clear_anywhere(project: Project) -> frozenset[str]:
+    """The tags whose values may be read by everybody, as somebody decided."""
+    decided = (tag for tag, mask in mask_strategies(project).items() if mask.name == "none")
+    return frozenset((*decided, *project.config.classifications.allow_unmasked))
+
+
 def on_branch(project: Project, name: str, adapter: str | None = None) -> Project:
     """The project with its tables on a branch, which has those of one adapter."""
     config = project.config

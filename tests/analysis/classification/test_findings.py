@@ -1,7 +1,10 @@
 """Findings about tags: what is said, where, and with which way."""
 
+import pytest
+
 from rocky.analysis.classification import classify
 from rocky.compiler.passes import compile_project
+from rocky.project import load_project
 from tests.analysis.classification.projects import PEOPLE, tags
 from tests.project.projects import finding, load
 
@@ -170,3 +173,119 @@ def test_a_seed_is_not_loaded_where_its_tags_are_not_allowed(tmp_path):
         found = lines(compiled(tmp_path / str(number), {**files, "rocky.toml": config}))
 
         assert told == len([each for each in found if each.startswith("E050")]), found
+
+
+FOLDER = {
+    "models/_defaults.toml": '[classification]\nlogin = "pii"\n',
+    "models/logins.sql": "SELECT id, city AS login FROM raw.people",
+}
+ORDER = (
+    '[classifications]\nallow_unmasked = ["pii", "gdpr", "internal"]\norder = ["pii", "internal"]\n'
+)
+
+
+def test_a_model_does_not_lower_what_its_folder_says(tmp_path):
+    files = {**FOLDER, "models/logins.toml": '[classification]\nLogin = "internal"\n'}
+    compilation = compiled(tmp_path, {**files, "rocky.toml": ORDER})
+
+    assert lines(compilation) == [
+        "E017 models/logins.toml:2:9 '\"internal\"' `Login` has the tag `pii` by what is said of the"
+        " folder or the group, and `internal` does not lower it"
+    ]
+    assert tags(classify(compilation), "logins")["login"] == {"pii", "internal"}
+
+
+def test_a_model_that_is_remembered_is_judged_by_the_order_of_now(tmp_path):
+    files = {**FOLDER, "models/logins.toml": '[classification]\nlogin = "internal"\n'}
+    load(tmp_path, {"sources/raw.toml": PEOPLE, "rocky.toml": QUIET, **files})
+    assert not load_project(tmp_path, env={}, remember=True).diagnostics
+    (tmp_path / "rocky.toml").write_text(ORDER)
+
+    assert ["E017"] == [
+        each.code for each in load_project(tmp_path, env={}, remember=True).diagnostics
+    ]
+
+
+def test_a_folder_does_not_lower_what_the_folder_around_it_says(tmp_path):
+    files = {
+        "rocky.toml": ORDER,
+        "models/_defaults.toml": '[classification]\n"*" = "pii"\n',
+        "models/open/_defaults.toml": '[classification]\ncity = ["internal"]\n',
+        "models/open/places.sql": "SELECT city FROM raw.people",
+    }
+    (found,) = lines(compiled(tmp_path, files))
+
+    assert found.startswith(
+        "E017 models/open/_defaults.toml:2:8 '[\"internal\"]' `city` has the tag `pii`"
+    )
+
+
+def test_a_group_is_not_lowered_either_and_adding_or_raising_is_free(tmp_path):
+    group = f'{ORDER}[group.open]\nclassification = {{ login = "pii" }}\n'
+    query = {"models/logins.sql": FOLDER["models/logins.sql"]}
+    for number, (said, wrong) in enumerate(
+        (
+            ('"internal"', True),
+            ('["internal", "pii"]', False),
+            ('"gdpr"', False),
+            ('["internal", "gdpr"]', False),
+        )
+    ):
+        sidecar = f'group = "open"\n[classification]\nlogin = {said}\n'
+        files = {**query, "rocky.toml": group, "models/logins.toml": sidecar}
+        assert bool(lines(compiled(tmp_path / str(number), files))) is wrong, said
+    higher = {
+        "rocky.toml": ORDER,
+        "models/_defaults.toml": '[classification]\nlogin = "internal"\n',
+        "models/logins.toml": '[classification]\nlogin = "pii"\n',
+    }
+    assert lines(compiled(tmp_path / "higher", {**query, **higher})) == []
+
+
+def test_what_a_folder_says_is_taken_off_in_the_open_alone(tmp_path):
+    files = {
+        **FOLDER,
+        "rocky.toml": ORDER,
+        "models/logins.toml": f'[classification]\nlogin = "internal"\n{DECLASSIFY}',
+        "models/others.sql": "SELECT login FROM logins",
+    }
+    compilation = compiled(tmp_path, files)
+    facts = classify(compilation)
+
+    assert lines(compilation) == []
+    assert tags(facts, "logins") == {"login": {"internal"}}
+    # The model below is in the folder, too.
+    assert tags(facts, "others") == {"login": {"internal", "pii"}}
+    assert [(each.model, each.fact.tag) for each in facts.declassified] == [("logins", "pii")]
+
+
+def test_a_declassification_of_what_the_model_says_itself_is_an_error_also_where_the_folder_says_it(
+    tmp_path,
+):
+    sidecar = f'[classification]\nlogin = "pii"\n{DECLASSIFY}'
+    (found,) = lines(compiled(tmp_path, {**FOLDER, "models/logins.toml": sidecar}))
+
+    assert found.startswith(
+        "E017 models/logins.toml:6:7 '\"pii\"' `login` is given the tag `pii` by this"
+    )
+
+
+@pytest.mark.parametrize("file", ["models/_defaults.toml", "models/logins.toml"])
+@pytest.mark.parametrize(
+    "said",
+    ['[mask]\npii = "none"\n', 'allow_unmasked = ["pii"]\n', '[governance]\nenforce = "write"\n'],
+)
+def test_masks_and_what_may_be_clear_are_said_for_the_project_alone(tmp_path, file, said):
+    (found,) = lines(compiled(tmp_path, {**LOGINS, file: said}))
+
+    assert found.startswith(f"E017 {file}:1:")
+
+
+def test_folders_and_groups_declassify_nothing(tmp_path):
+    folder = {**LOGINS, "models/_defaults.toml": DECLASSIFY}
+    assert lines(compiled(tmp_path / "a", folder))[0].startswith("E017 models/_defaults.toml:")
+    group = {
+        **LOGINS,
+        "rocky.toml": QUIET + DECLASSIFY.replace("[[declassify]]", "[[group.g.declassify]]"),
+    }
+    assert lines(compiled(tmp_path / "b", group))[0].startswith("E018 rocky.toml:")

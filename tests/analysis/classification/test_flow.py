@@ -109,3 +109,33 @@ def test_a_star_over_unknown_columns_carries_the_tag_of_all_of_them(tmp_path):
 
     assert [each.tag for each in facts.of("a", "anything")] == ["pii"]
     assert [each.tag for each in facts.of("b", "x")] == ["pii"]
+
+
+def test_a_value_that_asks_for_a_row_has_the_tag_and_a_join_is_influence(tmp_path):
+    asked = {
+        "exists_value": "EXISTS (SELECT 1 FROM people q WHERE q.email = p.email)",
+        "in_value": "p.email IN (SELECT email FROM people)",
+        "looked_up": "(SELECT max(q.city) FROM people q WHERE q.email = p.email)",
+    }
+    joined = "FROM people p {} JOIN people r ON r.email = p.email"
+    decides = {
+        "in_where": "SELECT id AS v FROM people p WHERE p.email IN (SELECT email FROM people)",
+        "exists_where": "SELECT id AS v FROM people p WHERE EXISTS (SELECT 1 FROM people q WHERE q.email = p.email)",
+        "semi": f"SELECT p.id AS v {joined.format('LEFT SEMI')}",
+        "anti": f"SELECT p.id AS v {joined.format('LEFT ANTI')}",
+        "inner": f"SELECT r.city AS v {joined.format('')}",
+        "outer": f"SELECT CASE WHEN r.id IS NOT NULL THEN 'known' END AS v {joined.format('LEFT')}",
+    }
+    files = {"people.sql": "SELECT id, email, city FROM raw.people"}
+    files |= {f"{name}.sql": f"SELECT {sql} AS v FROM people p" for name, sql in asked.items()}
+    files |= {f"{name}.sql": sql for name, sql in decides.items()}
+    facts = classified(tmp_path / "show", files)
+    strict = classified(
+        tmp_path / "inherit", {**files, "rocky.toml": '[classifications]\ninfluence = "inherit"\n'}
+    )
+
+    assert {name: {"v": {"pii"}} for name in asked} == {name: tags(facts, name) for name in asked}
+    for name in decides:
+        assert tags(facts, name) == {}, name
+        assert {each.tag for each in facts.influences(name)} == {"pii"}, name
+        assert tags(strict, name) == {"v": {"pii"}}, name

@@ -4,8 +4,6 @@ Names of tables and columns are compared without case. A tag that nobody declare
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from dataclasses import field as part
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -13,14 +11,14 @@ from rocky.analysis.lineage import ColumnRef
 from rocky.project.configuration.classifications import EVERY_COLUMN
 
 
-@dataclass(frozen=True, slots=True)
-class TagFact:
+class TagFact(NamedTuple):
     """A tag on a column of a table.
 
     `origin` is the column at which it was declared and `column` the one that has it: the same where
     `declared`. `field` is the dotted path inside the column that has the tag (`street`), "" for the
     whole of it. A `lowered` one came through a call that lowers tags, and is lowered no further.
-    `before` is the fact that this one comes from, on the column before on the way.
+    `before` is the fact that this one comes from, on the column before on the way; which of several
+    ways that is, and how long, makes no other fact. There are as many as columns with tags.
     """
 
     tag: str
@@ -29,8 +27,17 @@ class TagFact:
     field: str = ""
     declared: bool = False
     lowered: bool = False
-    before: "TagFact | None" = part(default=None, compare=False, repr=False)
-    distance: int = part(default=0, compare=False, repr=False)
+    before: "TagFact | None" = None
+    distance: int = 0
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TagFact) and self[:6] == other[:6]
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self[:6])
 
     @property
     def path(self) -> tuple[ColumnRef, ...]:

@@ -7,14 +7,21 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from rocky.analysis.classification.facts import Classifications, TagFact
 from rocky.analysis.classification.flow import classify_models
-from rocky.analysis.classification.places import declared_place, declared_tags
+from rocky.analysis.classification.places import (
+    column_place,
+    declared_place,
+    declared_tags,
+    origin_labels,
+    way_notes,
+)
+from rocky.analysis.classification.small_groups import find_small_groups
 from rocky.analysis.classification.tables import (
     allows,
     find_missing_columns,
     find_not_allowed,
 )
 from rocky.analysis.compilation import CompiledModels
-from rocky.diagnostics import Code, Diagnostic, Label
+from rocky.diagnostics import Code, Diagnostic
 from rocky.diagnostics.codes import Severity, severity_of
 from rocky.diagnostics.diagnostic import Span
 from rocky.diagnostics.suggestion import suggestion
@@ -23,7 +30,7 @@ from rocky.project.configuration.classifications import TagAllowance
 from rocky.project.contracts import Contract
 from rocky.project.models import setting_place
 from rocky.project.pipeline_tables import PipelineTable
-from rocky.project.project import mask_strategies
+from rocky.project.project import clear_anywhere, mask_strategies
 
 
 def check_classifications(
@@ -39,11 +46,8 @@ def check_classifications(
     yield from _not_allowed(project, models, facts)
     yield from _not_promised(project, facts)
     yield from _unmasked(project, models, facts)
-
-
-def shown_path(fact: TagFact) -> str:
-    """The way of a tag in words: the columns from the origin on."""
-    return " -> ".join(f"{each.table}.{each.column}" for each in fact.path)
+    yield from find_small_groups(project, models, facts)
+    yield from _written_values(project, models, facts)
 
 
 def _unknown_tags(project: Project, models: CompiledModels) -> Iterator[Diagnostic]:
@@ -90,9 +94,9 @@ def _allows(allow: TagAllowance, model: ModelFile) -> bool:
 def _refused(
     project: Project, models: CompiledModels, model: ModelFile, column: str, fact: TagFact
 ) -> Diagnostic:
-    path, span = _column_place(project, models, model, column)
+    path, span = column_place(project, models, model, column)
     tag = project.config.classifications.tags[fact.tag]
-    notes = [*_way(fact)]
+    notes = [*way_notes(fact)]
     if tag.owner is not None:
         about = f": {tag.description}" if tag.description else ""
         notes.append(f"`{fact.tag}` belongs to {tag.owner}{about}")
@@ -102,41 +106,12 @@ def _refused(
         f" which is not allowed in model `{model.name}`",
         span,
         path,
-        labels=_origin(fact, path),
+        labels=origin_labels(fact, path),
         help=f"leave it out, build it where `[classifications.tags.{fact.tag}] allow` says, or take"
         " the tag off in the open with `[[declassify]]`",
         model=model.name,
         notes=tuple(notes),
     )
-
-
-def _column_place(
-    project: Project, models: CompiledModels, model: ModelFile, column: str
-) -> tuple[str, Span | None]:
-    """Where a model names a column, or its star, or only the file."""
-    ir = models[model.key]
-    found = ir.column(column)
-    if found is not None and found.span is not None and not model.is_python:
-        return model.path, model.place_in_file(found.span)
-    return declared_place(project, model.key, column) or (model.path, None)
-
-
-def _origin(fact: TagFact, path: str) -> tuple[Label, ...]:
-    """A label at the column where a tag was declared; the compiler knows where that stands."""
-    if fact.declared:
-        return ()
-    origin = fact.origin
-    said = f"`{origin.column}` of `{origin.table}` is classified `{_first_tag(fact)}`"
-    return (Label(None, said, path, column=(origin.table, origin.column)),)
-
-
-def _first_tag(fact: TagFact) -> str:
-    return [*fact.steps()][-1].tag
-
-
-def _way(fact: TagFact) -> Iterator[str]:
-    if not fact.declared:
-        yield f"the way of the tag: {shown_path(fact)}"
 
 
 def _not_promised(project: Project, facts: Classifications) -> Iterator[Diagnostic]:
@@ -161,10 +136,10 @@ def _unpromised(
         f" tag `{fact.tag}`",
         span,
         contract.path,
-        labels=_origin(fact, contract.path),
+        labels=origin_labels(fact, contract.path),
         help=f"name `{fact.tag}` in the contract, or take it off in the open with `[[declassify]]`",
         model=contract.model,
-        notes=tuple(_way(fact)),
+        notes=tuple(way_notes(fact)),
     )
 
 
@@ -233,5 +208,37 @@ def _unmasked(
             help=f'say how to mask it, or that it may be clear: `allow_unmasked = ["{tag}"]` in'
             " `[classifications]`",
             model=origin.table if origin.table.lower() in project.models else None,
-            notes=tuple(_way(first)),
+            notes=tuple(way_notes(first)),
         )
+
+
+def _written_values(
+    project: Project, models: CompiledModels, facts: Classifications
+) -> Iterator[Diagnostic]:
+    """Tests that list the values of a column with a tag: whatever shows their line shows these.
+
+    Of all that a test says, only this is data and not a rule about it.
+    """
+    clear = clear_anywhere(project)
+    for key in models:
+        if not facts.table(key) or not models.record(key).names_columns:
+            continue
+        model = project.models[key]
+        for index, test in enumerate(model.tests):
+            if test.type != "accepted_values" or test.column is None or test.table is not None:
+                continue
+            told = [each for each in facts.of(key, test.column) if each.tag not in clear]
+            if told:
+                path, span = setting_place(model, project.texts, ("tests", index, "values"))
+                yield Diagnostic(
+                    Code.WRITTEN_VALUES,
+                    f"values of `{test.column}`, which has the tag `{told[0].tag}`, are written"
+                    " down in a test",
+                    span,
+                    path,
+                    severity_of(Code.WRITTEN_VALUES),
+                    help="keep them in a table and test with `relationships`, or say that the tag"
+                    " may be clear",
+                    model=model.name,
+                    notes=tuple(way_notes(told[0])),
+                )

@@ -27,7 +27,8 @@ from rocky.analysis.compilation import (
 from rocky.analysis.lineage import ColumnRef
 from rocky.language.functions.tag_rules import ENDS, LOWERS
 from rocky.language.ir import LINEAGE_KINDS
-from rocky.project import Project
+from rocky.project import ModelFile, Project
+from rocky.project.cache import collector_paused
 from rocky.project.configuration.classifications import EVERY_COLUMN, Declassification
 from rocky.project.pipeline_tables import PipelineTable
 
@@ -46,7 +47,10 @@ def classify_models(
 ) -> Classifications:
     """The same of what a compilation is made from; `upstream` is by declared names."""
     declared = find_declared(project, models.records())
-    return _Flow(project, models, upstream, declared).run() if declared else NO_FACTS
+    if not declared:
+        return NO_FACTS
+    with collector_paused():
+        return _Flow(project, models, upstream, declared).run()
 
 
 def classify_output(
@@ -91,7 +95,7 @@ class _Flow:
             facts = self._facts_of(table)
             if facts:
                 self._tables[table] = facts
-                if not self._knows_columns(table):
+                if table not in self._models and not self._knows_columns(table):
                     self._open.add(table)
         ended = {
             table: {column: tuple(facts) for column, facts in columns.items()}
@@ -159,12 +163,16 @@ class _Flow:
             if any(each in self._influences for each in reads):
                 self._influences[key] = self._influences_of(reads, ())
             return NO_COLUMNS
-        found = {}
+        found, schema = {}, unpack_schema(record)
+        if not schema.known:
+            self._open.add(key)
         if above:
-            found = self._inherited(model.name, unpack_schema(record), unpack_body(record), reads)
+            found = self._inherited(model.name, schema, unpack_body(record), reads)
         if record.names_columns and model.settings.declassify:
             self._declassify(key, model.settings.declassify, found)
         self._add_declared(key, model.name, found)
+        if record.names_columns and model.settings.declassify and model.outer_classification:
+            self._release(model, found)
         return self._settled(found)
 
     def output(
@@ -191,20 +199,19 @@ class _Flow:
             here: _Found = {}
             for source in sources:
                 facts = tagged[source >> 3]
-                if not facts:
-                    continue
-                at, whole = ColumnRef(name, column), source & 7 != _DIRECT
-                ways = shares.get((index, source >> 3)) if shares else None
-                if ways is None:
-                    _carry(here, facts, at, whole=whole)
-                else:
-                    _add(here, self._through(facts, ways, at, whole=whole))
+                if facts:
+                    at, whole = ColumnRef(name, column), source & 7 != _DIRECT
+                    ways = shares.get((index, source >> 3)) if shares else None
+                    if ways is None:
+                        _carry(here, facts, at, whole=whole)
+                    else:
+                        _add(here, self._through(facts, ways, at, whole=whole))
             if here:
                 found[column.lower()] = here
         every = [] if schema.known else [EVERY_COLUMN]
         for table in reads:
             # What is read of a table of unknown columns has no lineage: it may be anywhere.
-            for facts in self._tables[table].values() if table in self._open else ():
+            for facts in self._facts_in(table) if table in self._open else ():
                 for column in (*every, *(each for each, _, _ in schema.columns)):
                     here = found.setdefault(column.lower(), {})
                     _carry(here, facts, ColumnRef(name, column), whole=True)
@@ -217,6 +224,9 @@ class _Flow:
                 here = found.setdefault(column.lower(), {})
                 _carry(here, influences, ColumnRef(name, column), whole=True)
         return found
+
+    def _facts_in(self, table: str) -> Iterable[tuple[TagFact, ...]]:
+        return self._tables.get(table, NO_COLUMNS).values()
 
     def _declassify(
         self, key: str, said: Iterable[Declassification], found: dict[str, _Found]
@@ -231,6 +241,23 @@ class _Flow:
                 if not field or inside == field:
                     fact = facts.pop((tag, inside))
                     self._declassified.append(Declassified(key, index, fact))
+
+    def _release(self, model: ModelFile, found: dict[str, _Found]) -> None:
+        """Take tags off that the folder or the group gives; what a contract promises stays."""
+        outer = {name.lower(): tags for name, tags in model.outer_classification.items()}
+        contract = self._project.contracts.get(model.key)
+        promised = {
+            (column.name.lower(), tag)
+            for column in (contract.columns if contract is not None else ())
+            for tag in column.classification or ()
+        }
+        for index, each in enumerate(model.settings.declassify):
+            name, _, field = each.column.lower().partition(".")
+            given = (*outer.get(each.column.lower(), ()), *outer.get(EVERY_COLUMN, ()))
+            fact = found.get(name, {}).get((each.tag, field))
+            if each.tag in given and (name, each.tag) not in promised and fact is not None:
+                del found[name][each.tag, field]
+                self._declassified.append(Declassified(model.key, index, fact))
 
     def _through(
         self,
@@ -264,12 +291,15 @@ class _Flow:
     def _read(self, origins: Iterable[tuple[str, str]]) -> list[tuple[TagFact, ...]]:
         """The facts of columns that a model reads, one after the other."""
         tables: dict[str, Columns] = {}
-        found = []
+        found: list[tuple[TagFact, ...]] = []
         for table, column in origins:
             columns = tables.get(table)
             if columns is None:
                 columns = tables[table] = self._tables.get(table.lower(), NO_COLUMNS)
-            facts = columns.get(column.lower()) if columns else ()
+            if not columns:
+                found.append(())
+                continue
+            facts = columns.get(column.lower())
             found.append(columns.get(EVERY_COLUMN, ()) if facts is None else facts)
         return found
 
@@ -301,9 +331,7 @@ class _Flow:
 
 def _onward(fact: TagFact, at: ColumnRef, tag: str, field: str, *, lowered: bool) -> TagFact:
     """The fact of a column that is made from one that has a fact."""
-    return TagFact(
-        tag, fact.origin, at, field, lowered=lowered, before=fact, distance=fact.distance + 1
-    )
+    return TagFact(tag, fact.origin, at, field, False, lowered, fact, fact.distance + 1)
 
 
 def _overlaps(path: str, field: str) -> bool:
@@ -324,10 +352,10 @@ def _carry(found: _Found, facts: Iterable[TagFact], at: ColumnRef, *, whole: boo
     """
     for fact in facts:
         field = "" if whole else fact.field
-        known = found.get((fact.tag, field))
+        key = fact.tag, field
+        known = found.get(key)
         if known is None or _is_better(fact, known):
-            lowered = fact.lowered
-            found[fact.tag, field] = _onward(fact, at, fact.tag, field, lowered=lowered)
+            found[key] = _onward(fact, at, fact.tag, field, lowered=fact.lowered)
 
 
 def _is_better(before: TagFact, known: TagFact) -> bool:

@@ -1,11 +1,13 @@
-"""Places of classifications: the lines that give tags to columns."""
+"""Places of classifications: the lines that give tags to columns, and where columns have them."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from rocky.analysis.classification.facts import TagFact
 from rocky.analysis.classification.patterns import every_pattern, patterns_of, table_of
 from rocky.analysis.compilation import CompiledModels
 from rocky.analysis.lints.settings import own_classification
+from rocky.diagnostics import Label
 from rocky.diagnostics.diagnostic import Span
 from rocky.project import ModelFile, Project
 from rocky.project.imports import ImportedTable
@@ -120,3 +122,34 @@ def source_place(source: SourceTable, name: str) -> Span | None:
         if written.lower() in (key, "*") or written.lower().partition(".")[0] == key:
             return source.document.span_of((*at, "classification", written), on_key=True)
     return None
+
+
+def column_place(
+    project: Project, models: CompiledModels, model: ModelFile, column: str
+) -> tuple[str, Span | None]:
+    """Where a model names a column, or its star, or only the file."""
+    ir = models[model.key]
+    found = ir.column(column)
+    if found is not None and found.span is not None and not model.is_python:
+        return model.path, model.place_in_file(found.span)
+    return declared_place(project, model.key, column) or (model.path, None)
+
+
+def origin_labels(fact: TagFact, path: str) -> tuple[Label, ...]:
+    """A label at the column where a tag was declared; the compiler knows where that stands."""
+    if fact.declared:
+        return ()
+    origin = fact.origin
+    said = f"`{origin.column}` of `{origin.table}` is classified `{_first_tag(fact)}`"
+    return (Label(None, said, path, column=(origin.table, origin.column)),)
+
+
+def _first_tag(fact: TagFact) -> str:
+    return [*fact.steps()][-1].tag
+
+
+def way_notes(fact: TagFact) -> Iterator[str]:
+    """The way of an inherited tag in words: the columns from the origin on."""
+    if not fact.declared:
+        way = " -> ".join(f"{each.table}.{each.column}" for each in fact.path)
+        yield f"the way of the tag: {way}"

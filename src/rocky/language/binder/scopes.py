@@ -25,6 +25,7 @@ from rocky.language.binder.expr import (
     TooManyColumns,
     unknown,
 )
+from rocky.language.binder.groups import Groups
 from rocky.language.binder.shares import Shares
 from rocky.language.syntax.parser import span_of
 from rocky.language.tables import Table, Tables
@@ -49,6 +50,7 @@ class Binding:
         "chances",
         "diagnostics",
         "functions",
+        "groups",
         "has_windows",
         "influences",
         "missing",
@@ -85,6 +87,7 @@ class Binding:
         self.origins: list[tuple[str, str]] = []
         self._origin_ids: dict[tuple[str, str], int] = {}
         self.shares = Shares()
+        self.groups = Groups()
         self.influences: set[tuple[int, str]] = set()
         # Names of table aliases and CTEs, and where they stand: renaming them changes nothing.
         self.alias_names: dict[str, None] = {}

@@ -10,8 +10,8 @@ from rocky.operations.check.compile import (
     CompileSummary,
     chosen_models,
     summarise,
-    with_consumers_of,
 )
+from rocky.operations.check.consumers import with_consumers_of
 from rocky.operations.check.tracked_cache import find_tracked_cache
 from rocky.operations.digest import Digested
 from rocky.operations.findings import Finding, findings_of

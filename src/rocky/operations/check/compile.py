@@ -18,6 +18,7 @@ from rocky.language.datatypes.text import decode_type
 from rocky.language.datatypes.types import UNKNOWN
 from rocky.language.dialects.table import Dialect
 from rocky.language.ir import is_deterministic
+from rocky.operations.check.consumers import with_consumers_of
 from rocky.operations.check.unknown_tables import (
     CachedTable,
     IgnoredSchema,
@@ -237,16 +238,6 @@ def _expanded(models: Iterable[ModelFile]) -> Iterator[ExpandedModel]:
 
 def _compile(project: Project, request: CompileRequest) -> Compilation:
     return compile_project(project, jobs=request.jobs, cache=request.cache, portability=True)
-
-
-def with_consumers_of(compilation: Compilation, given: Sequence[Path]) -> Compilation:
-    """The compilation, with what it would break of its consumers. Raises InterfaceRefused."""
-    if not given and not compilation.project.config.publish.consumers:
-        return compilation
-    # It loads the binder, which a compile with nothing to bind does without.
-    from rocky.operations.interfaces.publish import with_consumers  # noqa: PLC0415
-
-    return with_consumers(compilation, given)
 
 
 # ------------------------------------------------------------------ what was asked for

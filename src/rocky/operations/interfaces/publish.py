@@ -4,17 +4,20 @@ The other way round, the interfaces of projects that read this one (`consumers`)
 compile, which reports what would break them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rocky.analysis.changes.change import Impact
 from rocky.analysis.changes.declarations import InterfaceChange, compare_interfaces
-from rocky.analysis.classification import classify
+from rocky.analysis.classification import Classifications, classify
 from rocky.analysis.compilation import Compilation
 from rocky.analysis.imports.consumers import check_consumers, load_consumers
 from rocky.analysis.imports.findings import rebinding
 from rocky.analysis.imports.publication import encode_interface, publish_interface
+from rocky.analysis.imports.published_tags import find_published_tags
+from rocky.compiler.passes import place_origins
+from rocky.diagnostics import Diagnostic
 from rocky.diagnostics.render import counted
 from rocky.diagnostics.suppression import apply_suppressions
 from rocky.errors import InterfaceRefused, NothingSelected
@@ -24,6 +27,7 @@ from rocky.operations.report import Blake3, hidden
 from rocky.operations.workspace import Workspace, compile_workspace
 from rocky.plan.arguments import Request
 from rocky.plan.selectors import select_models
+from rocky.project import Project
 from rocky.project.configuration.strategies import has_target
 from rocky.project.files import is_inside, write_atomically
 from rocky.project.interfaces import Interface, decode_interface
@@ -91,16 +95,14 @@ def publish(workspace: Workspace, request: PublishRequest) -> PublishReport:
     """
     compilation = compile_workspace(workspace)
     project = compilation.project
-    errors = errors_in(compilation.diagnostics)
-    if errors:
-        count = counted(len(errors), "error")
-        raise PublicationRefused(f"{count}: nothing was published", errors, project)
+    _refuse_errors(errors_in(compilation.diagnostics), project)
     keys = find_published(compilation, request.selectors or project.config.publish.models)
     if not keys:
         raise NothingSelected(
             "none of the selected models has a table: there is nothing to publish"
         )
     rebind, facts = rebinding(compilation), classify(compilation)
+    _refuse_errors(list(_clear_columns(compilation, keys, facts)), project)
     content = publish_interface(project, compilation.models, keys, rebind, facts)
     text = encode_interface(content)
     path = request.out if request.out is not None else project.root / project.config.publish.out
@@ -125,6 +127,26 @@ def publish(workspace: Workspace, request: PublishRequest) -> PublishReport:
         written=not request.check and not is_current,
         changes=() if is_current else _changes(path, before, interface),
     )
+
+
+def _refuse_errors(errors: Sequence[Diagnostic], project: Project) -> None:
+    if errors:
+        count = counted(len(errors), "error")
+        raise PublicationRefused(f"{count}: nothing was published", errors, project)
+
+
+def _clear_columns(
+    compilation: Compilation, keys: Iterable[str], facts: Classifications
+) -> Iterator[Diagnostic]:
+    for found in find_published_tags(compilation, keys, facts):
+        yield place_origins(found, compilation.project, compilation.models)
+
+
+def with_published_tags(compilation: Compilation) -> Compilation:
+    """The compilation, with what `[publish]` would give to others in clear."""
+    published = find_published(compilation, compilation.project.config.publish.models)
+    found = _clear_columns(compilation, published, classify(compilation))
+    return replace(compilation, diagnostics=(*compilation.diagnostics, *found))
 
 
 def _changes(path: Path, before: str | None, interface: Interface) -> tuple[PublishedChange, ...]:

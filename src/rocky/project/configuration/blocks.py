@@ -315,10 +315,12 @@ class Publish(NamedTuple):
     """What this project publishes to others.
 
     `models` are selectors, none meaning all that have a table; `consumers` are the interfaces of
-    projects whose reads every compile looks at.
+    projects whose reads every compile looks at. A column with a tag is published masked, or where
+    `allow_tags` has the tag.
     """
 
     name: str | None = None
     out: OwnFile = "interface.json"
     models: tuple[str, ...] = ()
     consumers: tuple[str, ...] = ()
+    allow_tags: tuple[str, ...] = ()

@@ -7,12 +7,12 @@ models tags are only added: what is said outside holds inside, whatever is said 
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from rocky.diagnostics.suggestion import suggestion
 from rocky.project.configuration.masks import StrategyText
-from rocky.project.toml.documents import Problem, Problems, ReadBy
+from rocky.project.toml.documents import NonNegative, Problem, Problems, ReadBy
 from rocky.project.toml.records import INVALID, reader_for, wrong_type
 from rocky.project.toml.variables import Keys, written
 
@@ -65,6 +65,39 @@ def merge_tags(
     return merged
 
 
+def find_lowered(
+    outer: Mapping[str, tuple[str, ...]],
+    inner: Mapping[str, tuple[str, ...]],
+    order: tuple[str, ...],
+    taken_off: Collection[tuple[str, str]] = (),
+) -> Iterator[Problem]:
+    """Names that are given only tags below one that they have from outside: it stays all the same.
+
+    `order` has the highest tag first; of tags that it does not name nobody knows which is higher.
+    `taken_off` are lower-case names with the tags that are declassified.
+    """
+    ranks = {tag: rank for rank, tag in enumerate(order)}
+    above = {name.lower(): tags for name, tags in outer.items()}
+    for name, tags in inner.items() if above and ranks else ():
+        key = name.lower()
+        held = [*above.get(key, ()), *above.get(key.partition(".")[0], ())]
+        held += above.get(EVERY_COLUMN, ())
+        lowest = min((ranks.get(tag, -1) for tag in tags), default=-1)
+        for tag in dict.fromkeys(held):
+            if ranks.get(tag, len(order)) < lowest and (key, tag) not in taken_off:
+                yield Problem(
+                    ("classification", name),
+                    f"`{name}` has the tag `{tag}` by what is said of the folder or the group, and"
+                    f" {_listed(tags)} does not lower it",
+                    f"name `{tag}` too, or let a model take it off in the open: `[[declassify]]`",
+                )
+                break
+
+
+def _listed(tags: Iterable[str]) -> str:
+    return ", ".join(f"`{each}`" for each in tags)
+
+
 def is_classified(tags: Mapping[str, tuple[str, ...]], column: str) -> bool:
     """Whether a column has a tag, or a field of it does."""
     key = column.lower()
@@ -114,14 +147,16 @@ class ClassificationSettings(NamedTuple):
 
     `influence` says whether a column gets the tags of what its rows are filtered, joined, grouped
     or ordered by ("inherit"), or these are only shown. A tag that nothing masks is a warning, an
-    error if `strict`, and nothing if `allow_unmasked` has it. Where `tags` declares any, no other
-    is known.
+    error if `strict`, and nothing if `allow_unmasked` has it. A tag that ends in groups which may
+    have fewer rows than `small_groups` is a warning; 0 asks for none. Where `tags` declares any, no
+    other is known.
     """
 
     order: tuple[str, ...] = ()
     influence: Literal["show", "inherit"] = "show"
     allow_unmasked: tuple[str, ...] = ()
     strict: bool = False
+    small_groups: NonNegative = 5
     tags: Mapping[str, ClassificationTag] = {}
 
     def rank(self, tag: str) -> int:
@@ -141,12 +176,17 @@ class Declassification(NamedTuple):
     approved_by: str
 
 
-def check_classifications(settings: ClassificationSettings, problems: Problems) -> None:
-    """Report tags that `[classifications]` names and does not declare, or names twice."""
-    for key in ("order", "allow_unmasked"):
-        names: tuple[str, ...] = getattr(settings, key)
+def check_classifications(
+    settings: ClassificationSettings, published: tuple[str, ...], problems: Problems
+) -> None:
+    """Report tags that `[classifications]` or `[publish]` names twice, or that nobody declares."""
+    for block, key, names in (
+        ("classifications", "order", settings.order),
+        ("classifications", "allow_unmasked", settings.allow_unmasked),
+        ("publish", "allow_tags", published),
+    ):
         for index, tag in enumerate(names):
-            at = ("classifications", key, index)
+            at = (block, key, index)
             if tag in names[:index]:
                 problems.append(Problem(at, f"`{key}` names the tag `{written(tag)}` twice"))
             elif settings.tags and tag not in settings.tags:

@@ -131,7 +131,7 @@ def read_config(data: dict[str, Any], problems: Problems) -> Config:
     _check_checks(config, table.get("pipeline"), found)
     _check_state(config.state, table.get("state"), found)
     _check_branch(config.branch, found)
-    check_classifications(config.classifications, found)
+    check_classifications(config.classifications, config.publish.allow_tags, found)
     found.extend(find_clear_problems(config.classifications.tags, config.role))
     found.extend(find_level_problems(config.governance))
     of, told = governed_catalog.find_governance_problems, config.governance

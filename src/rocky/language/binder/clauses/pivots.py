@@ -69,7 +69,9 @@ def bind_pivot(relation: Relation, pivot: exp.Pivot, scope: Scope) -> Relation:
         )
     axes = [_bind_axis(node, inner) for node in _members(field.args["this"])]
     nodes = [_unaliased(each) for each in pivot.args["expressions"]]
+    open_calls = len(binding.groups.calls)
     aggregates = [bind_expression(node, inner) for node in nodes]
+    calls = binding.groups.calls[open_calls:]
     if (
         len(binding.diagnostics) > before
         or not _all_aggregated(nodes, inner)
@@ -92,6 +94,7 @@ def bind_pivot(relation: Relation, pivot: exp.Pivot, scope: Scope) -> Relation:
     groups = [column for column in relation.visible() if column.ident not in used]
     for column in groups:
         binding.influence(column.sources, INFLUENCE_GROUP)
+    binding.groups.note(calls, [each.sources for each in groups], binding.shares)
     made = _Cells(pivot.args["expressions"], aggregates, axis, inner)
     columns = [*groups, *(column for value in values for column in made.columns(value))]
     named = all(value is not None for value in values)

@@ -119,6 +119,7 @@ def instantiate(relation: Relation, qualifier: tuple[str, ...], scope: Scope) ->
         if ident is None:
             ident = renewed[column.ident] = binding.fresh()
         columns.append(column.copy(ident=ident, qualifier=qualifier))
+    binding.groups.read_again(renewed)
     return Relation(columns, relation.known)
 
 

@@ -29,9 +29,11 @@ from rocky.language.binder.expr import (
     HAS_AGGREGATE,
     HAS_GENERATOR,
     HAS_WINDOW,
+    Column,
     Expr,
 )
 from rocky.language.binder.expressions.operators import not_spark
+from rocky.language.binder.groups import is_count, lower_bound
 from rocky.language.binder.scopes import (
     EMPTY_RELATION,
     FROM_CLAUSE,
@@ -51,7 +53,15 @@ from rocky.language.syntax.parser import first_offset
 
 def bind_select(node: exp.Select, outer: Scope) -> Relation:
     """The relation a SELECT yields."""
-    outer = bind_with(node, outer)
+    calls = outer.binding.groups.calls
+    before = len(calls)
+    relation = _bind_clauses(node, bind_with(node, outer))
+    # What is called in here is over no group of a query around it.
+    del calls[before:]
+    return relation
+
+
+def _bind_clauses(node: exp.Select, outer: Scope) -> Relation:
     binding = outer.binding
     args = node.args
     # Items of FROM see the outer query, never each other: an empty relation stands between.
@@ -67,6 +77,7 @@ def bind_select(node: exp.Select, outer: Scope) -> Relation:
     if args.get("where") is not None:
         _bind_condition(args["where"].args["this"], scope, "where")
         keep_time_window(args["where"].args["this"], scope)
+        binding.groups.filter(args["where"].args["this"], _column_of(relation))
     items, grouping = _bind_list(node, scope)
     known = (relation.known or _explicit(node)) and not any(item.broken for item in items)
     output = Relation([item.column for item in items], known)
@@ -188,10 +199,43 @@ def _bind_list(node: exp.Select, scope: Scope) -> tuple[list[SelectItem], Groupi
             scope.inside.time_window = scope.time_window
     else:
         offer_time_window(node, None, scope)
+    calls = len(scope.binding.groups.calls)
     items = project(node, scope, grouping)
     scope.nulled = None
     scope.inside = None
+    if grouping is not None:
+        _note_groups(node, calls, items, grouping, scope)
     return items, grouping
+
+
+def _note_groups(
+    node: exp.Select, calls: int, items: list[SelectItem], grouping: Grouping, scope: Scope
+) -> None:
+    """Note over which groups the aggregates of the list end tags, and how large these are."""
+    groups = scope.binding.groups
+    keys = [key.sources for _, key in grouping.keys]
+    group = groups.note(groups.calls[calls:], keys, scope.binding.shares)
+    if group is None:
+        return
+    counts = [item for item in items if is_count(item.node)]
+    for item in counts:
+        groups.count_by(group, item.column)
+    if node.args.get("having") is not None:
+        names = {item.column.key for item in counts}
+        group.floors[0] = lower_bound(
+            node.args["having"].args["this"],
+            lambda each: (
+                is_count(each) or (each.__class__ is exp.Column and each.name.lower() in names)
+            ),
+        )
+
+
+def _column_of(relation: Relation) -> Callable[[Any], Column | None]:
+    def find(node: Any) -> Column | None:
+        columns, used = relation.find(tuple(part.name.lower() for part in node.parts))
+        return columns[0] if len(columns) == 1 and used == len(node.parts) else None
+
+    return find
 
 
 def _name_windows(node: exp.Select, scope: Scope) -> None:

@@ -283,6 +283,7 @@ def _result(
     if sources:
         effect = tag_effect(key, args, windowed=role == "window")
         if effect:
+            scope.binding.groups.note_call(node, sources, effect)
             sources = scope.binding.shares.weaken(sources, effect)
     return Expr(*typing, sources, flags, value, foldable)
 

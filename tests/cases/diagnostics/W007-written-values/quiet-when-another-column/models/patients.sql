@@ -1,0 +1,1 @@
+SELECT id, ward, diagnosis AS found FROM raw.people
