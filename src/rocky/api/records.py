@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rocky.operations.governance.catalogue import GovernanceReport, WhoReport
     from rocky.operations.governance.erase_report import EraseReport
     from rocky.operations.health.doctor import DoctorReport
+    from rocky.operations.maintenance.clear_versions import ClearVersionsReport
     from rocky.operations.maintenance.compact import CompactReport
     from rocky.operations.maintenance.gc import GcReport
     from rocky.operations.maintenance.retention import RetentionReport
@@ -169,6 +170,14 @@ class Records(operations.Workspace):
         from rocky.operations.maintenance.gc import GcRequest, gc
 
         return gc(self, GcRequest(dry_run, adapter))
+
+    def clear_versions(
+        self, *, dry_run: bool = False, reason: str | None = None, adapter: str | None = None
+    ) -> "ClearVersionsReport":
+        """Remove what only versions have that were masked otherwise than now, or not at all."""
+        from rocky.operations.maintenance.clear_versions import ClearVersionsRequest, clear_versions
+
+        return clear_versions(self, ClearVersionsRequest(dry_run, reason, adapter))
 
     def state(self) -> "StateReport":
         """What is remembered between runs."""

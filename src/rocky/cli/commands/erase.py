@@ -7,7 +7,7 @@ import click
 
 from rocky.cli.console import ExitCode, write_line, write_report
 from rocky.cli.options import RockyCommand, Settings
-from rocky.cli.render.tables import format_count, render_table
+from rocky.cli.render.tables import format_count, format_versions, render_table
 from rocky.cli.start_notes import note_start
 from rocky.diagnostics.render import counted
 from rocky.operations.governance.erase import EraseRequest, erase
@@ -102,19 +102,8 @@ def _said(table: TableErasure) -> str:
         return "no such row, in any version"
     log = f"{counted(table.commits, 'commit')} without statistics" if table.commits else ""
     at = "" if table.to_version is None else f"version {table.to_version}"
-    spans = f"in versions {_ranges(table.versions)}" if table.versions and not at else ""
+    spans = f"in versions {format_versions(table.versions)}" if table.versions and not at else ""
     return ", ".join(each for each in (at, spans, log) if each)
-
-
-def _ranges(versions: tuple[int, ...]) -> str:
-    """Numbers in order, those that follow each other as one range."""
-    parts: list[list[int]] = []
-    for each in versions:
-        if parts and parts[-1][-1] == each - 1:
-            parts[-1].append(each)
-        else:
-            parts.append([each])
-    return ", ".join(str(one[0]) if len(one) == 1 else f"{one[0]}-{one[-1]}" for one in parts)
 
 
 def _last_line(report: EraseReport) -> str:

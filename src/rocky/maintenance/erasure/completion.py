@@ -28,6 +28,7 @@ from rocky.store.delta.log import LOG_FOLDER
 from rocky.store.delta.redaction import redact_commit
 from rocky.store.delta.signature import is_signed
 from rocky.store.file_usage import RemovalFence, list_files, remove_files
+from rocky.store.iceberg import has_iceberg, renew_iceberg
 from rocky.store.journal import (
     ERASURE_FOLDER,
     Journal,
@@ -110,6 +111,7 @@ def complete_erasure(
         _redact_log(table, told, frozenset(journal.details["names"][told.target]))
         _remove_checkpoints(table, journal.details["checkpoints"][told.target])
         _remove(table, told, begun)
+        _renew_manifests(table)
     _announce(opened, made)
     remove_journal(resources.warehouse, journal.run_id, ERASURE_FOLDER)
     return certificate
@@ -167,7 +169,7 @@ def _redact_log(table: Table, told: ErasedTable, names: frozenset[str]) -> None:
         data = table.log.commit_bytes(commit.version)
         if blake3(data).hexdigest() == commit.after:
             continue
-        redacted = redact_commit(data, lambda file: file.name in names)
+        redacted = redact_commit(data, lambda name: name in names)
         if (blake3(data).hexdigest(), blake3(redacted).hexdigest()) != (
             commit.before,
             commit.after,
@@ -209,6 +211,13 @@ def _remove(table: Table, told: ErasedTable, begun: BegunRun) -> None:
     left = len(wanted) + len(staged) - len(removal.gone)
     if left:
         raise RockyError(f"{left} files of `{table.name}` could not be removed: they have changed")
+
+
+def _renew_manifests(table: Table) -> None:
+    """Let Iceberg know of the newest version alone: its manifests repeat bounds of values."""
+    snapshot = table.snapshot()
+    if snapshot is not None and has_iceberg(table):
+        renew_iceberg(table, snapshot)
 
 
 def _announce(opened: RunSession, made: Mapping[str, Committed]) -> None:

@@ -5,11 +5,13 @@ bytes, in an object store names of them. Nothing that is removed from production
 branch has it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocky.analysis.column_masks import digest_of
 from rocky.maintenance.erasure.contents import FileQuestion, can_ask, find_held, key_fields
+from rocky.maintenance.erasure.mask_history import MasksNow, read_versions
 from rocky.maintenance.erasure.subject import Subject
 from rocky.store.file_usage import list_files, load_shared
 from rocky.store.warehouse import BRANCH_PREFIX, Table, Warehouse, open_warehouse
@@ -36,12 +38,7 @@ def find_branch_holdings(
     by the column's own name. `held` are names of production's files that hold such rows.
     """
     found = []
-    for folder in warehouse.objects.folders(""):
-        if not folder.lower().startswith(BRANCH_PREFIX):
-            continue
-        options = warehouse.objects.location.settings
-        branch = open_warehouse(warehouse.objects.place(folder), base=Path(), options=options)
-        name = folder[len(BRANCH_PREFIX) :]
+    for name, branch in _branches(warehouse):
         for table in branch.tables():
             own = () if subject is None else (subject.column,)
             wanted = columns.get(table.name.lower(), own)
@@ -53,6 +50,29 @@ def find_branch_holdings(
             if shared:
                 found.append(BranchHolding(name, "files of production", shared))
     return tuple(found)
+
+
+def find_clear_branches(warehouse: Warehouse, now: MasksNow) -> tuple[BranchHolding, ...]:
+    """The tables of branches with a version that was masked otherwise than production's are now.
+
+    Raises StoreUnreadable.
+    """
+    found = []
+    for name, branch in _branches(warehouse):
+        for table in branch.tables():
+            target = table.name.lower()
+            digest = digest_of(now.of(target))
+            if target in now.masked and any(each.digest != digest for each in read_versions(table)):
+                found.append(BranchHolding(name, table.name, len(list_files(table).data)))
+    return tuple(found)
+
+
+def _branches(warehouse: Warehouse) -> Iterator[tuple[str, Warehouse]]:
+    for folder in warehouse.objects.folders(""):
+        if folder.lower().startswith(BRANCH_PREFIX):
+            options = warehouse.objects.location.settings
+            branch = open_warehouse(warehouse.objects.place(folder), base=Path(), options=options)
+            yield folder[len(BRANCH_PREFIX) :], branch
 
 
 def _count_files(

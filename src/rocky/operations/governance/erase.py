@@ -170,10 +170,14 @@ class _Erasure:
         _, self._adapter = main_adapter(self._project, request.adapter)
         self._state = state_path(workspace)
         refresh_state(workspace, self._state)
+        from rocky.maintenance.erasure.mask_history import masks_now  # noqa: PLC0415
+
+        self._masks = masks_now(compilation)
 
     def report(self) -> EraseReport:
         from rocky.maintenance.erasure.carriers import find_carriers, target_of  # noqa: PLC0415
         from rocky.maintenance.erasure.holders import find_branch_holdings  # noqa: PLC0415
+        from rocky.maintenance.erasure.mask_history import MaskHistory  # noqa: PLC0415
         from rocky.maintenance.tables import find_tables, load_table_records  # noqa: PLC0415
         from rocky.run.prepare.claims import refuse_unfinished_erasure  # noqa: PLC0415
 
@@ -192,7 +196,12 @@ class _Erasure:
         found = find_tables({each: records[each] for each in built}, warehouse, ())
         mixed = {target: carriers.mixed.get(name, ()) for target, name in targets.items()}
         masks = {target: carriers.masked.get(name) for target, name in targets.items()}
-        looked = [self._look(each, columns, mixed, masks) for each in found]
+        history = MaskHistory(self._masks, self._state, warehouse)
+        asked = {
+            key: history.asked_as_now(key, columns)
+            for key in (each.table.name.lower() for each in found)
+        }
+        looked = [self._look(each, columns, mixed, masks, asked) for each in found]
         names = frozenset(
             one.name for _, contents in looked if contents is not None for one in contents.held
         )
@@ -218,13 +227,16 @@ class _Erasure:
         columns: Mapping[str, Sequence[str]],
         mixed: Mapping[str, Sequence[str]],
         masks: Mapping[str, str | None],
+        asked: Mapping[str, frozenset[int]],
     ) -> "tuple[TableErasure, TableContents | None]":
         from rocky.maintenance.erasure.contents import look_into  # noqa: PLC0415
-        from rocky.maintenance.erasure.work import find_erasure_obstacle  # noqa: PLC0415
+        from rocky.maintenance.erasure.obstacles import find_erasure_obstacle  # noqa: PLC0415
 
         table, snapshot, _ = found
         keys, key = tuple(columns[table.name.lower()]), table.name.lower()
-        reason = find_erasure_obstacle(found, keys, self._subject, mixed[key], masks[key])
+        reason = find_erasure_obstacle(
+            found, keys, self._subject, asked[key], mixed[key], masks[key]
+        )
         version = snapshot.version
         if reason is not None:
             said = TableErasure(
@@ -236,7 +248,7 @@ class _Erasure:
                 reason=reason,
             )
             return said, None
-        contents = look_into(table, snapshot, keys, self._subject)
+        contents = look_into(table, snapshot, keys, self._subject, asked[key])
         return table_held(found, keys, contents), contents
 
     def _left(self, carriers: "Carriers", records: Mapping[str, object]) -> tuple[Remainder, ...]:
@@ -297,6 +309,8 @@ class _Erasure:
                 circumstances.triggering_identity or "unknown",
                 {each.name: each.advice for each in report.left},
                 {each.name: each.advice for each in report.sources},
+                masks=self._masks,
+                keys=columns,
             )
             wanted = {target: columns[target] for target in pending}
             certificate = erase_rows(opened, wanted, order, datetime.now(UTC))
