@@ -48,7 +48,9 @@ def assert_one_snapshot(shop: IcebergShop, name: str, rows: int) -> None:
     (snapshot,) = json.loads(path.read_text())["snapshots"]
     manifests = StaticTable.from_metadata(str(path)).inspect.all_manifests().to_pylist()
     places = {snapshot["manifest-list"], *(each["path"] for each in manifests)}
-    assert {Path(each).name for each in places} == {each.name for each in path.parent.glob("*.avro")}
+    assert {Path(each).name for each in places} == {
+        each.name for each in path.parent.glob("*.avro")
+    }
     assert FIRST not in bounds_in(path)
     found = StaticTable.from_metadata(str(path)).scan().to_arrow()
     assert (rows, rows) == (found.num_rows, len(shop.rows_of(name)))

@@ -141,11 +141,15 @@ class Records(operations.Workspace):
         reason: str | None = None,
         resume: bool = False,
         adapter: str | None = None,
+        with_branches: bool = False,
     ) -> "EraseReport":
         """Find a subject's rows; with `apply`, take them out of every version of all tables."""
         from rocky.operations.governance.erase import EraseRequest, erase
 
-        return erase(self, EraseRequest(where, names_of(sources), apply, reason, resume, adapter))
+        request = EraseRequest(
+            where, names_of(sources), apply, reason, resume, adapter, with_branches
+        )
+        return erase(self, request)
 
     def plan_governance(self) -> "GovernanceReport":
         """What the catalogue would be told: add, change, remove, and what others granted."""

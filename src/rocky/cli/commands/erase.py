@@ -42,22 +42,28 @@ class EraseCommand(RockyCommand):
     is_flag=True,
     help="Go on: finish what was interrupted, and clear what was built anew since.",
 )
+@click.option(
+    "--with-branches",
+    is_flag=True,
+    help="Delete the branches that hold such rows; else they are in the way.",
+)
 @click.option("--target", metavar="ADAPTER", help="The tables of `[adapter.ADAPTER]`.")
 @click.pass_obj
-def command(
+def command(  # noqa: PLR0913 - one parameter an option
     settings: Settings,
     where: str | None,
     sources: tuple[str, ...],
     apply: bool,
     reason: str | None,
     resume: bool,
+    with_branches: bool,
     target: str | None,
 ) -> ExitCode:
     """Take a person's rows out of every version of every table."""
     if where == "-":
         # What stands on a command line stays in the history of a shell, and others can see it.
         where = sys.stdin.read()
-    request = EraseRequest(where, sources, apply, reason, resume, target)
+    request = EraseRequest(where, sources, apply, reason, resume, target, with_branches)
     with note_start(settings) as workspace:
         report = erase(workspace, request)
     if settings.json:
@@ -89,6 +95,7 @@ def _render(report: EraseReport) -> str:
         f"branch {each.branch}: {counted(each.files, 'file')} of {each.table} with such rows"
         for each in report.branches
     ]
+    lines += [f"branch {each}: deleted" for each in report.branches_deleted]
     lines += [f"{each.name}: {each.advice}" for each in (*report.left, *report.sources)]
     if report.plans and any(each.status == "pending" for each in report.tables):
         lines.append(f"{counted(report.plans, 'kept plan')} will no longer fit: plan again")

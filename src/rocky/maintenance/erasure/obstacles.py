@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from rocky.errors import ExtraMissing
+from rocky.language.datatypes.types import StructField
 from rocky.maintenance.erasure.contents import can_ask, key_fields
 from rocky.maintenance.erasure.subject import Subject
 from rocky.maintenance.table_work import find_obstacle
@@ -39,10 +40,7 @@ def find_erasure_obstacle(
     if len(fields) < len(set(map(str.lower, columns))):
         return "it has not been built with its key column yet: run its model, or build it anew"
     if len(kinds) != 1 or not can_ask(fields, subject):
-        return (
-            f"its key column is `{', '.join(sorted(kinds))}`, and the value is of another type: a"
-            " text stands in quotes, a number does not"
-        )
+        return f"its key column is `{', '.join(sorted(kinds))}`, and {_advice(fields)}"
     if found.snapshot.version not in asked_as_now:
         return (
             "its newest version was written when its key was masked otherwise than now, so it"
@@ -51,6 +49,20 @@ def find_erasure_obstacle(
     if found.snapshot.configuration.get("delta.appendOnly") == "true":
         return "it is append-only: `delta.appendOnly` is set"
     return find_manifests(found) or find_obstacle(found)
+
+
+def _advice(fields: Sequence[StructField]) -> str:
+    """How a value of these columns is written, where it can be."""
+    kinds = {each.type.kind for each in fields}
+    if kinds & {"float", "double"}:
+        return "two floats that look the same need not be equal: erase by another column"
+    if "timestamp" in kinds:
+        return (
+            "the value is not such a time: it says its zone, as `TIMESTAMP '2026-01-31T12:00:00Z'`"
+        )
+    if "timestamp_ntz" in kinds:
+        return "the value is not such a time: it has no zone, as `TIMESTAMP '2026-01-31 12:00:00'`"
+    return "the value is of another type: a text stands in quotes, a number does not"
 
 
 def find_clearing_obstacle(found: RecordedTable, masked_as_now: Collection[int]) -> str | None:

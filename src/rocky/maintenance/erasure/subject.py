@@ -12,7 +12,7 @@ import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import reduce
 from typing import Any, Final
@@ -29,7 +29,11 @@ _COMMA: Final = re.compile(r"\s*,\s*")
 _CLOSED: Final = re.compile(r"\s*\)")
 _END: Final = re.compile(r"\s*\Z")
 _NUMBER: Final = re.compile(r"-?[0-9]{1,38}(\.[0-9]{1,38})?(?![\w.])")
-_TEXT: Final = re.compile(r"(DATE\s*)?'((?:[^'\\]|'')*)'", re.IGNORECASE)
+_TEXT: Final = re.compile(r"(DATE\s*|TIMESTAMP\s*)?'((?:[^'\\]|'')*)'", re.IGNORECASE)
+_TIME: Final = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
+    r"(Z|[+-][0-9]{2}:[0-9]{2})?"
+)
 _FORM: Final = (
     "`--where` takes a key column and its value, as `customer_id = 42`, `email = 'a@b.example'` or"
     " `customer_id IN (42, 43)`; {}"
@@ -122,12 +126,24 @@ def _literal(text: str, at: int) -> tuple[Value, int]:
         content = quoted[2].replace("''", "'")
         if quoted[1] is None:
             return content, quoted.end()
-        day: date | None = parse_date(content)
-        if day is not None:
-            return day, quoted.end()
+        parse = _parse_time if quoted[1].strip().upper() == "TIMESTAMP" else parse_date
+        found: date | None = parse(content)
+        if found is not None:
+            return found, quoted.end()
     raise InvalidRequest(
         _FORM.format(
-            "a value is a whole number, a decimal, a text in single quotes without backslashes, or"
-            " a date as `DATE '2026-01-31'`"
+            "a value is a whole number, a decimal, a text in single quotes without backslashes, a"
+            " date as `DATE '2026-01-31'` or a time as `TIMESTAMP '2026-01-31T12:00:00Z'`"
         )
     )
+
+
+def _parse_time(text: str) -> datetime | None:
+    """A moment where it says its zone, in UTC; else what a clock without one shows."""
+    if not _TIME.fullmatch(text):
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+        return found if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None

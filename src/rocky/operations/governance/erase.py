@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from rocky.analysis.compilation import Compilation
 from rocky.errors import InvalidRequest, RunRefused
+from rocky.operations.branch.lifecycle import DeleteRequest, delete
 from rocky.operations.governance.erase_report import (
     BranchErasure,
     EraseReport,
@@ -52,7 +53,8 @@ class EraseRequest(Request):
 
     With `apply` it is done, and needs a `reason`. With `resume` erasures go on: what was
     interrupted is finished, and tables that were left and built anew since lose their past.
-    `adapter` says where the tables are.
+    `adapter` says where the tables are. With `with_branches`, branches that hold such rows are
+    deleted first; else they are in the way.
     """
 
     where: str | None = field(default=None, repr=False)
@@ -61,6 +63,7 @@ class EraseRequest(Request):
     reason: str | None = None
     resume: bool = False
     adapter: str | None = None
+    with_branches: bool = False
 
 
 def erase(workspace: Workspace, request: EraseRequest) -> EraseReport:
@@ -101,6 +104,8 @@ def erase(workspace: Workspace, request: EraseRequest) -> EraseReport:
 
 
 def _refuse_odd(request: EraseRequest) -> None:
+    if request.with_branches and not request.apply:
+        raise InvalidRequest("`--with-branches` deletes branches: it goes with `--apply`")
     if request.resume:
         if request.where is not None or request.sources or request.apply or request.reason:
             raise InvalidRequest("`--resume` finishes what was begun, and takes nothing beside it")
@@ -290,8 +295,15 @@ class _Erasure:
         return tuple(found)
 
     def _apply(self, report: EraseReport, columns: Mapping[str, Sequence[str]]) -> EraseReport:
-        _refuse_obstacles(report)
+        _refuse_obstacles(report, with_branches=self._request.with_branches)
         pending = {each.table.lower() for each in report.tables if each.status == "pending"}
+        if not pending and not report.branches:
+            return report
+        # The last thing before: what could refuse the erasure has been asked.
+        deleted = tuple(sorted({each.branch for each in report.branches}))
+        for name in deleted:
+            delete(self._workspace, DeleteRequest(name))
+        report = replace(report, branches=(), branches_deleted=deleted)
         if not pending:
             return report
         from rocky.maintenance.erasure.subject import new_receipt  # noqa: PLC0415
@@ -322,15 +334,15 @@ class _Erasure:
         )
 
 
-def _refuse_obstacles(report: EraseReport) -> None:
+def _refuse_obstacles(report: EraseReport, *, with_branches: bool) -> None:
     """Raise RunRefused for whatever would leave rows of the subject behind."""
     refused = next((each for each in report.tables if each.status == "refused"), None)
     if refused is not None:
         raise RunRefused(f"nothing was erased: `{refused.table}` is in the way: {refused.reason}")
-    if report.branches:
+    if report.branches and not with_branches:
         names = sorted({each.branch for each in report.branches})
         listed = ", ".join(f"`rocky branch delete {each}`" for each in names)
         raise RunRefused(
             "nothing was erased: branches hold such rows too, and would go on holding them;"
-            f" {listed}"
+            f" {listed}, or erase with `--with-branches`, which deletes them"
         )
