@@ -92,8 +92,8 @@ class PeopleShop(AppendedShop):
     def rows_of(self, name: str) -> list[tuple[object, ...]]:
         return Shop.rows(self, name)  # type: ignore[arg-type] # it asks for the root alone
 
-    def names_at(self, name: str, version: int) -> set[str]:
-        """The files that a version of a table has."""
+    def names_at(self, name: str, version: int | None = None) -> set[str]:
+        """The files that a version of a table has; without one, the newest."""
         table = open_warehouse("warehouse", base=self.root).table(
             Target("spark_catalog", "default", name)
         )

@@ -75,7 +75,7 @@ def command(  # noqa: PLR0913 - one parameter an option
 
 def _render(report: EraseReport) -> str:
     """A row a table, then what else holds such rows, and a last line."""
-    if not report.column:
+    if not report.applied and not report.column:
         return "nothing to go on with: no erasure was interrupted, no table was built anew since"
     lines = []
     if report.tables:

@@ -198,11 +198,17 @@ def _remove_checkpoints(table: Table, names: list[str]) -> None:
 
 
 def _remove(table: Table, told: ErasedTable, begun: BegunRun) -> None:
-    """Remove the files that are certified to be gone, and whatever dead writers left."""
-    latest = told.from_version if told.to_version is None else told.to_version
-    names = {f"{each.blake3_hash}.parquet" for each in told.files}
+    """Remove the files that are certified to be gone, and whatever dead writers left.
+
+    The table is claimed. One that has moved on since, by another tool or because somebody put a
+    journal back that was done with, keeps what its newest version has.
+    """
+    snapshot = table.snapshot()
+    live = frozenset[str]() if snapshot is None else {file.name for file in snapshot.files}
+    names = {f"{each.blake3_hash}.parquet" for each in told.files} - live
     data, staged = list_files(table)
     wanted = [each for each in data if each.path.rpartition("/")[2] in names]
+    latest = None if snapshot is None else snapshot.version
     removal = remove_files(
         table, [*wanted, *staged], RemovalFence(table, latest, begun.authority.check)
     )
