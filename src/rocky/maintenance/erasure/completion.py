@@ -20,8 +20,15 @@ from rocky.ledger.erasures import record_erasure
 from rocky.ledger.record import RunId
 from rocky.ledger.writer import ModelRecords
 from rocky.maintenance.erasure.contents import HINT
+from rocky.maintenance.erasure.holders import refuse_unreadable
 from rocky.project.models import Target
-from rocky.run.prepare.claims import BegunRun, open_recorded_run, write_ledger_anchor
+from rocky.run.prepare.claims import (
+    BegunRun,
+    open_recorded_run,
+    visible_head,
+    write_ledger_anchor,
+)
+from rocky.run.prepare.resources import RunResources
 from rocky.run.prepare.session import RunSession
 from rocky.store.delta.change import Committed
 from rocky.store.delta.log import LOG_FOLDER
@@ -56,6 +63,7 @@ class ResumedErasure:
 def resume_erasures(opened: RunSession, now: datetime) -> tuple[ResumedErasure, ...]:
     """Finish whatever erasures were interrupted. Raises RockyError for a journal nobody signed."""
     resources = opened.resources
+    refuse_unreadable(resources)
     found = []
     for journal in load_journals(resources.warehouse, ERASURE_FOLDER):
         _refuse_unsigned(opened, journal)
@@ -104,8 +112,11 @@ def complete_erasure(
         certificate = _certify(begun, journal, lost, now)
         record_erasure(resources.ledger, _records(begun, journal, made, lost), certificate)
     # Before anything goes: an older copy of the ledger must not hide why.
-    head = resources.ledger.head()
-    write_ledger_anchor(resources.warehouse, resources.ledger, head, begun.run_id, now)
+    _publish(resources, begun.run_id)
+    head = visible_head(resources)
+    write_ledger_anchor(
+        resources.warehouse, resources.ledger, head, begun.run_id, now, resources.remote
+    )
     for told in certificate.tables:
         table = _table(opened, journal.details["prefixes"][told.target])
         _redact_log(table, told, frozenset(journal.details["names"][told.target]))
@@ -115,6 +126,16 @@ def complete_erasure(
     _announce(opened, made)
     remove_journal(resources.warehouse, journal.run_id, ERASURE_FOLDER)
     return certificate
+
+
+def _publish(resources: RunResources, run_id: RunId) -> None:
+    """Send the certificate to where the ledger is kept. Raises RockyError when it cannot be."""
+    remote = resources.remote
+    if remote is not None and remote.is_remote and remote.publish(run_id) is None:
+        raise RockyError(
+            "the certificate could not be sent to the remote state, and nothing is removed before"
+            " others can find it"
+        )
 
 
 def _recorded(opened: RunSession, journal: Journal) -> ErasureRecord | None:

@@ -1,8 +1,8 @@
-"""Holders outside of production's tables: branches and seeds that have rows of a subject too.
+"""Holders besides production: branches that have rows of a subject, and runs that may read them.
 
 A branch has tables of its own, made from production's files: in a folder they are links to the same
 bytes, in an object store names of them. Nothing that is removed from production is gone while a
-branch has it.
+branch has it. A run may be on another machine, where the state is kept elsewhere.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,9 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocky.analysis.column_masks import digest_of
+from rocky.errors import LedgerLocked, RunRefused
+from rocky.ledger.claims import living_runs
+from rocky.ledger.record import RunId
 from rocky.maintenance.erasure.contents import FileQuestion, can_ask, find_held, key_fields
 from rocky.maintenance.erasure.mask_history import MasksNow, read_versions
 from rocky.maintenance.erasure.subject import Subject
+from rocky.run.prepare.claims import is_remote_unreadable
+from rocky.run.prepare.resources import RunResources
 from rocky.store.file_usage import list_files, load_shared
 from rocky.store.warehouse import BRANCH_PREFIX, Table, Warehouse, open_warehouse
 
@@ -87,3 +92,30 @@ def _count_files(
         asked = FileQuestion(fields, subject)
         found |= {each.info.path for each in find_held(table.objects, data, live, asked)}
     return len(found)
+
+
+def refuse_unreadable(resources: RunResources) -> None:
+    """Raise RunRefused where the state is kept elsewhere and could not be read there."""
+    if is_remote_unreadable(resources):
+        raise RunRefused(
+            "nothing was erased: the remote state could not be read, so runs on other machines"
+            " cannot be known, and the certificate could not be kept"
+        )
+
+
+def refuse_readers(resources: RunResources, run_id: RunId) -> None:
+    """Raise LedgerLocked while another run is under way: it may read what is about to go.
+
+    Raises StateSyncFailed when a remote state cannot be asked.
+    """
+    remote = resources.remote
+    living = [
+        *living_runs(resources.ledger.path),
+        *(() if remote is None else remote.living_runs()),
+    ]
+    for claim in living:
+        if claim.run_id != run_id:
+            raise LedgerLocked(
+                f"run `{claim.run_id}` is under way and may read what is to be erased; wait for it,"
+                " or stop it"
+            )

@@ -9,15 +9,14 @@ or a file that is still there, is found by the journal.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
-from rocky.errors import ErasureUnfinished, LedgerLocked, RockyError
+from rocky.errors import ErasureUnfinished, RockyError
 from rocky.language.datatypes.types import StructField
 from rocky.language.names import quote_name
 from rocky.ledger.branches import records_to_json
-from rocky.ledger.claims import living_runs
 from rocky.ledger.erasure_records import (
     ERASED,
     ClearedVersion,
@@ -34,14 +33,19 @@ from rocky.maintenance.erasure.contents import (
     look_behind,
     look_into,
 )
-from rocky.maintenance.erasure.holders import find_branch_holdings, find_clear_branches
-from rocky.maintenance.erasure.mask_history import NO_MASKS_NOW, MaskHistory, MasksNow
+from rocky.maintenance.erasure.holders import (
+    find_branch_holdings,
+    find_clear_branches,
+    refuse_readers,
+    refuse_unreadable,
+)
+from rocky.maintenance.erasure.mask_history import MaskHistory
 from rocky.maintenance.erasure.obstacles import (
     find_clearing_obstacle,
     find_erasure_obstacle,
     find_manifests,
 )
-from rocky.maintenance.erasure.subject import Subject
+from rocky.maintenance.erasure.order import ErasureOrder
 from rocky.maintenance.rewrite_records import Rewrite, deletion_records
 from rocky.maintenance.table_work import TableWork, find_obstacle, refuse_stopped
 from rocky.maintenance.tables import find_tables, load_table_records
@@ -63,33 +67,9 @@ from rocky.store.journal import (
     PreparedCommit,
     PreparedStamp,
     prepare_change,
+    remove_journal,
     write_journal,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class ErasureOrder:
-    """What is to be erased, why and for whom. `receipt` is the key of the certificate's HMAC.
-
-    `left` and `sources` go into the certificate as they are. `masks` are those that tables have
-    now, `keys` the columns that carry the key, by target. Without a `subject`, what is erased is
-    the past of tables that were built anew since an erasure, which this one `completes`; or else
-    all versions that were masked otherwise than now.
-    """
-
-    subject: Subject | None
-    receipt: str
-    reason: str
-    by: str
-    left: Mapping[str, str]
-    sources: Mapping[str, str]
-    completes: ErasureRecord | None = None
-    masks: MasksNow = NO_MASKS_NOW
-    keys: Mapping[str, Sequence[str]] = field(default_factory=dict)
-
-    @property
-    def clears_versions(self) -> bool:
-        return self.subject is None and self.completes is None
 
 
 def erase_rows(
@@ -102,6 +82,7 @@ def erase_rows(
     ErasureUnfinished when it has begun and did not come to its end.
     """
     resources = opened.resources
+    refuse_unreadable(resources)
     found = find_tables(
         load_table_records(resources.ledger.path), resources.warehouse, sorted(wanted)
     )
@@ -112,7 +93,7 @@ def erase_rows(
     told = replace(record, selection=tuple(f"{verb} {each.table.name}" for each in found))
     tables = [each.table for each in found]
     with open_recorded_run(resources, told, tables, opened.caller.warn) as (begun, moved):
-        _refuse_readers(opened, begun)
+        refuse_readers(resources, begun.run_id)
         # Once more: only now nobody else writes them.
         records = load_table_records(resources.ledger.path)
         history = MaskHistory(order.masks, resources.ledger.path, resources.warehouse)
@@ -130,6 +111,12 @@ def erase_rows(
         journal = _journal(opened, begun, prepared, order, now)
         begun.check_unbroken()
         write_journal(resources.warehouse, journal, ERASURE_FOLDER)
+        try:
+            # From here on no run begins; one that began meanwhile may read what is to go.
+            refuse_readers(resources, begun.run_id)
+        except RockyError:
+            remove_journal(resources.warehouse, begun.run_id, ERASURE_FOLDER)
+            raise
         try:
             certificate = complete_erasure(opened, begun, journal, now)
         except RockyError as error:
@@ -156,16 +143,6 @@ def _refuse_branches(
             f"nothing was erased: branch `{each.branch}` holds such rows in `{each.table}`, and"
             f" would go on holding them; `rocky branch delete {each.branch}`"
         )
-
-
-def _refuse_readers(opened: RunSession, begun: BegunRun) -> None:
-    """Raise LedgerLocked while another run is under way: it may read what is about to go."""
-    for claim in living_runs(opened.resources.ledger.path):
-        if claim.run_id != begun.run_id:
-            raise LedgerLocked(
-                f"run `{claim.run_id}` is under way and may read what is to be erased; wait for it,"
-                " or stop it"
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,7 +333,7 @@ def _journal(
         now,
         order.reason,
         order.by,
-        *_named(order),
+        *order.named,
         tuple(each.told for each in prepared),
         order.left,
         order.sources,
@@ -393,10 +370,3 @@ def _journal(
     )
     assert begun.authority.sign is not None
     return replace(journal, signature=begun.authority.sign(journal.statement))
-
-
-def _named(order: ErasureOrder) -> tuple[str, str]:
-    """The column and the HMAC that a certificate names its subject by."""
-    if order.subject is not None:
-        return order.subject.column, order.subject.fingerprint(order.receipt)
-    return ("", "") if order.completes is None else (order.completes.column, order.completes.hmac)

@@ -70,9 +70,10 @@ def erase(workspace: Workspace, request: EraseRequest) -> EraseReport:
     """Find the rows of a subject and, to `apply`, take them out of every version of all tables.
 
     Raises InvalidRequest for a condition that names no key, RunRefused on a branch, for a project
-    with errors or a remote state, and where something stands in the way, NothingSelected for
-    unknown names, LedgerLocked while a run is under way, ErasureUnfinished when one has to be
-    finished first, and SealRefused when it was done and is not sealed.
+    with errors or a remote state that cannot be read, and where something stands in the way,
+    NothingSelected for unknown names, LedgerLocked while a run is under way on any machine,
+    ErasureUnfinished when one has to be finished first, StateSyncFailed, and SealRefused when it
+    was done and is not sealed.
     """
     if workspace.branch_name is not None:
         raise RunRefused(
@@ -80,12 +81,6 @@ def erase(workspace: Workspace, request: EraseRequest) -> EraseReport:
             " production's too; erase from production, and delete the branch"
         )
     project = load_sound_project(workspace, "erased")
-    backend = project.config.state.backend
-    if backend != "local":
-        raise RunRefused(
-            f'the state is remote (`[state] backend = "{backend}"`), so copies of records and runs'
-            " on other machines cannot be known: nothing was erased"
-        )
     _refuse_odd(request)
     if request.resume:
         return _resume(workspace, project, request)
@@ -141,8 +136,9 @@ def _resume(workspace: Workspace, project: Project, request: EraseRequest) -> Er
 
 def _settle(opened: "RunSession") -> "list[ErasureRecord]":
     from rocky.ledger.erasure_records import load_erasures  # noqa: PLC0415
+    from rocky.maintenance.erasure.order import ErasureOrder  # noqa: PLC0415
     from rocky.maintenance.erasure.rebuilt import find_rebuilt, table_records  # noqa: PLC0415
-    from rocky.maintenance.erasure.work import ErasureOrder, erase_rows  # noqa: PLC0415
+    from rocky.maintenance.erasure.work import erase_rows  # noqa: PLC0415
     from rocky.maintenance.tables import find_tables, load_table_records  # noqa: PLC0415
 
     resources = opened.resources
@@ -306,8 +302,9 @@ class _Erasure:
         report = replace(report, branches=(), branches_deleted=deleted)
         if not pending:
             return report
+        from rocky.maintenance.erasure.order import ErasureOrder  # noqa: PLC0415
         from rocky.maintenance.erasure.subject import new_receipt  # noqa: PLC0415
-        from rocky.maintenance.erasure.work import ErasureOrder, erase_rows  # noqa: PLC0415
+        from rocky.maintenance.erasure.work import erase_rows  # noqa: PLC0415
         from rocky.run.prepare.session import open_run  # noqa: PLC0415
 
         receipt, project = new_receipt(), self._project

@@ -89,19 +89,14 @@ class ClearVersionsReport(Digested):
 def clear_versions(workspace: Workspace, request: ClearVersionsRequest) -> ClearVersionsReport:
     """Remove what only versions have that were masked otherwise than now, or not at all.
 
-    Raises RunRefused on a branch, for a project with errors or a remote state and where something
-    is in the way, LedgerLocked while a run is under way, ErasureUnfinished when an erasure has to
-    be finished first, and SealRefused when it was done and is not sealed.
+    Raises RunRefused on a branch, for a project with errors or a remote state that cannot be read,
+    and where something is in the way, LedgerLocked while a run is under way on any machine,
+    ErasureUnfinished when an erasure has to be finished first, StateSyncFailed, and SealRefused
+    when it was done and is not sealed.
     """
     if request.reason is not None and not request.reason.strip():
         raise InvalidRequest("a reason is said, or left out: `--reason` is empty")
     tables = open_tables(workspace, request.adapter, subject="old versions", verb="removed")
-    backend = tables.project.config.state.backend
-    if backend != "local":
-        raise RunRefused(
-            f'the state is remote (`[state] backend = "{backend}"`), so runs on other machines that'
-            " may read old versions cannot be known: nothing was removed"
-        )
     return _Clearing(tables, request).report()
 
 
@@ -192,7 +187,8 @@ class _Clearing:
         }
         if not pending:
             return report
-        from rocky.maintenance.erasure.work import ErasureOrder, erase_rows  # noqa: PLC0415
+        from rocky.maintenance.erasure.order import ErasureOrder  # noqa: PLC0415
+        from rocky.maintenance.erasure.work import erase_rows  # noqa: PLC0415
         from rocky.run.prepare.session import open_run  # noqa: PLC0415
 
         tables = self._tables
