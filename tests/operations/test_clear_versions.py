@@ -6,7 +6,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+import rocky as rocky_api
+from rocky.cli.app import main
 from rocky.errors import InvalidRequest, LedgerLocked, NothingSelected, RunRefused
 from rocky.ledger import open_ledger
 from rocky.ledger.erasure_records import load_erasures
@@ -217,3 +220,36 @@ def test_a_full_refresh_run_keeps_nothing_clear(shop):
     shop.clear()
 
     assert set() == shop.places_of(*CLEAR, besides=SOURCES)
+
+
+def rocky(shop: MaskedShop, *arguments: str):
+    return CliRunner().invoke(main, ["-c", str(shop.root), *arguments], catch_exceptions=False)
+
+
+def test_the_command_shows_versions_and_what_can_no_longer_be_replayed(shop):
+    shown = rocky(shop, "gc", "--clear-versions", "--dry-run")
+
+    assert 0 == shown.exit_code
+    assert "spark_catalog.default.people    0-2" in shown.output
+    assert "no longer to be replayed" in shown.output
+    assert "would remove" in shown.output
+    done = rocky(shop, "gc", "--clear-versions", "--reason", "audit", "--output", "json")
+    document = json.loads(done.stdout)
+    assert ["cleared"] * 3 == [each["status"] for each in document["tables"]]
+    assert shop.certificates[0].run_id == document["run_id"]
+    again = rocky(shop, "gc", "--clear-versions")
+    assert "every version that is left is masked as now" in again.output
+    assert "nothing to remove" in again.output
+
+
+def test_a_reason_without_versions_to_clear_is_refused(shop):
+    answer = rocky(shop, "gc", "--reason", "audit")
+
+    assert 0 != answer.exit_code
+    assert "--clear-versions" in answer.output
+
+
+def test_python_has_the_same(shop):
+    report = rocky_api.open(shop.root).clear_versions(dry_run=True)
+
+    assert 3 == len(report.tables)
