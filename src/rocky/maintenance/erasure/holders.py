@@ -5,7 +5,7 @@ bytes, in an object store names of them. Nothing that is removed from production
 branch has it. A run may be on another machine, where the state is kept elsewhere.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from rocky.errors import LedgerLocked, RunRefused
 from rocky.ledger.claims import living_runs
 from rocky.ledger.record import RunId
 from rocky.maintenance.erasure.contents import FileQuestion, can_ask, find_held, key_fields
-from rocky.maintenance.erasure.mask_history import MasksNow, read_versions
+from rocky.maintenance.erasure.mask_history import NO_MASKS_NOW, MasksNow, read_versions
 from rocky.maintenance.erasure.subject import Subject
 from rocky.run.prepare.claims import is_remote_unreadable
 from rocky.run.prepare.resources import RunResources
@@ -34,20 +34,26 @@ class BranchHolding:
 def find_branch_holdings(
     warehouse: Warehouse,
     columns: Mapping[str, Sequence[str]],
-    subject: Subject | None,
+    subject_of: Callable[[str], Subject | None],
     held: frozenset[str],
+    now: MasksNow = NO_MASKS_NOW,
 ) -> tuple[BranchHolding, ...]:
     """The tables of branches that hold rows of a subject. Raises StoreUnreadable.
 
     `columns` are key columns by target in lower case; a table that production has not got is asked
-    by the column's own name. `held` are names of production's files that hold such rows.
+    by the column's own name. `held` are names of production's files that hold such rows. A table
+    with a version that was masked otherwise than production's are `now` cannot be asked, and
+    counts as one that holds them.
     """
     found = []
     for name, branch in _branches(warehouse):
         for table in branch.tables():
+            target = table.name.lower()
+            subject = subject_of(target)
             own = () if subject is None else (subject.column,)
-            wanted = columns.get(table.name.lower(), own)
-            files = _count_files(table, wanted, subject, held)
+            files = _count_files(table, columns.get(target, own), subject, held)
+            if not files and target in columns and _is_masked_otherwise(table, now):
+                files = len(list_files(table).data)
             if files:
                 found.append(BranchHolding(name, table.name, files))
         if warehouse.objects.location.folder is None:
@@ -62,14 +68,18 @@ def find_clear_branches(warehouse: Warehouse, now: MasksNow) -> tuple[BranchHold
 
     Raises StoreUnreadable.
     """
-    found = []
-    for name, branch in _branches(warehouse):
-        for table in branch.tables():
-            target = table.name.lower()
-            digest = digest_of(now.of(target))
-            if target in now.masked and any(each.digest != digest for each in read_versions(table)):
-                found.append(BranchHolding(name, table.name, len(list_files(table).data)))
-    return tuple(found)
+    return tuple(
+        BranchHolding(name, table.name, len(list_files(table).data))
+        for name, branch in _branches(warehouse)
+        for table in branch.tables()
+        if table.name.lower() in now.masked and _is_masked_otherwise(table, now)
+    )
+
+
+def _is_masked_otherwise(table: Table, now: MasksNow) -> bool:
+    """Whether some version of a table says other masks than it would have in production now."""
+    digest = digest_of(now.of(table.name.lower()))
+    return any(each.digest != digest for each in read_versions(table))
 
 
 def _branches(warehouse: Warehouse) -> Iterator[tuple[str, Warehouse]]:

@@ -28,8 +28,9 @@ def find_erasure_obstacle(
     kinds = {str(each.type) for each in fields}
     if mask is not None:
         return (
-            f"its key column is masked by `{mask}`, so nobody can ask it for the value: erase by"
-            " another column, or by what stands in the table, naming its model with `--from`"
+            f"its key column is masked by `{mask}`, so nobody{_unless(mask)} can ask it for the"
+            " value: erase by another column, or by what stands in the table, naming its model with"
+            " `--from`"
         )
     if others:
         listed = ", ".join(f"`{each}`" for each in others)
@@ -49,6 +50,10 @@ def find_erasure_obstacle(
     if found.snapshot.configuration.get("delta.appendOnly") == "true":
         return "it is append-only: `delta.appendOnly` is set"
     return find_manifests(found) or find_obstacle(found)
+
+
+def _unless(mask: str) -> str:
+    return " without `hash_key` of `[governance]`" if mask == "hash" else ""
 
 
 def _advice(fields: Sequence[StructField]) -> str:

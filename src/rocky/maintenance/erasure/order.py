@@ -13,9 +13,10 @@ class ErasureOrder:
     """What is to be erased, why and for whom. `receipt` is the key of the certificate's HMAC.
 
     `left` and `sources` go into the certificate as they are. `masks` are those that tables have
-    now, `keys` the columns that carry the key, by target. Without a `subject`, what is erased is
-    the past of tables that were built anew since an erasure, which this one `completes`; or else
-    all versions that were masked otherwise than now.
+    now, `keys` the columns that carry the key, by target; tables that hold it `hashed` are asked
+    for another subject. Without a `subject`, what is erased is the past of tables that were built
+    anew since an erasure, which this one `completes`; or else all versions that were masked
+    otherwise than now.
     """
 
     subject: Subject | None
@@ -27,6 +28,11 @@ class ErasureOrder:
     completes: ErasureRecord | None = None
     masks: MasksNow = NO_MASKS_NOW
     keys: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    hashed: Mapping[str, Subject] = field(default_factory=dict)
+
+    def subject_of(self, target: str) -> Subject | None:
+        """What a table is asked for, by target in lower case."""
+        return self.hashed.get(target, self.subject)
 
     @property
     def clears_versions(self) -> bool:

@@ -39,6 +39,7 @@ _FORM: Final = (
     " `customer_id IN (42, 43)`; {}"
 )
 RECEIPT_BYTES: Final = 32
+_LONG: Final = 2**63
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +60,32 @@ class Subject:
         """The values as rows of a column named `value`, of the type that a table has."""
         return [{"value": _of_type(each, column)} for each in self.values]
 
+    def hashed_by(self, key: str) -> "Subject | None":
+        """The same with what the mask `hash` makes of the values, beside them; None if nothing.
+
+        A table may have both, in two columns: what is clear stands in one, its hash in the other.
+        """
+        hashes = [_keyed_hash(each, key.encode()) for each in self.values]
+        if any(each is None for each in hashes):
+            return None
+        found = (each for each in hashes if each is not None)
+        return Subject(self.column, tuple(dict.fromkeys((*self.values, *found))))
+
     def fingerprint(self, receipt: str) -> str:
         """The HMAC-SHA-256 over column and values, by the key that is the receipt."""
         said = {"column": self.column.lower(), "values": sorted(map(_text_of, self.values))}
         message = canonical_json(said).encode()
         return hmac.new(bytes.fromhex(receipt), message, hashlib.sha256).hexdigest()
+
+
+def _keyed_hash(value: Value, key: bytes) -> str | int | None:
+    """What stands in a table in the place of a value that is masked by `hash`."""
+    if isinstance(value, str):
+        return hmac.new(key, value.encode(), hashlib.sha256).hexdigest()
+    if isinstance(value, int) and not isinstance(value, bool) and -_LONG <= value < _LONG:
+        digest = hmac.digest(key, value.to_bytes(8, "big", signed=True), hashlib.sha256)
+        return int.from_bytes(digest[:8], "big", signed=True)
+    return None
 
 
 def new_receipt() -> str:

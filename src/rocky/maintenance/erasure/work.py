@@ -135,7 +135,7 @@ def _refuse_branches(
     columns = {each.told.target.lower(): each.told.columns for each in prepared}
     names = frozenset(one.name for each in prepared for one in each.contents.held)
     warehouse = opened.resources.warehouse
-    found = find_branch_holdings(warehouse, columns, order.subject, names)
+    found = find_branch_holdings(warehouse, columns, order.subject_of, names, order.masks)
     if order.clears_versions:
         found = (*found, *find_clear_branches(warehouse, order.masks))
     for each in found:
@@ -210,7 +210,8 @@ class ErasureWork(TableWork):
     def _look(self) -> TableContents:
         """What has to go. Raises RockyError where it cannot."""
         table, snapshot, _ = self.found
-        target, subject = table.name.lower(), self.order.subject
+        target = table.name.lower()
+        subject = self.order.subject_of(target)
         if subject is not None:
             asked = self.history.asked_as_now(target, self.order.keys)
             reason = find_erasure_obstacle(self.found, self.columns, subject, asked)
@@ -286,7 +287,7 @@ class ErasureWork(TableWork):
     def _part(self, engine: Engine, contents: TableContents) -> tuple[Written, str]:
         """The rows that stay, as files, and the hash of those that go. Raises RockyError."""
         refuse_stopped(self.opened.stop)
-        wanted = self.order.subject
+        wanted = self.order.subject_of(self.found.table.name.lower())
         assert wanted is not None
         table, snapshot, _ = self.found
         fields = key_fields(snapshot, self.columns)

@@ -7,7 +7,7 @@ record, file or message; whoever has to prove later whom a certificate is about 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rocky.analysis.compilation import Compilation
 from rocky.errors import InvalidRequest, RunRefused
@@ -45,6 +45,9 @@ if TYPE_CHECKING:
     from rocky.maintenance.erasure.subject import Subject
     from rocky.maintenance.tables import RecordedTable
     from rocky.run.prepare.session import RunSession
+
+_HASHED: Final = "hash"
+"""The mask whose results can be looked for, by whoever has its key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +177,7 @@ class _Erasure:
         from rocky.maintenance.erasure.mask_history import masks_now  # noqa: PLC0415
 
         self._masks = masks_now(compilation)
+        self._hashed: dict[str, Subject] = {}
 
     def report(self) -> EraseReport:
         from rocky.maintenance.erasure.carriers import find_carriers, target_of  # noqa: PLC0415
@@ -197,6 +201,7 @@ class _Erasure:
         found = find_tables({each: records[each] for each in built}, warehouse, ())
         mixed = {target: carriers.mixed.get(name, ()) for target, name in targets.items()}
         masks = {target: carriers.masked.get(name) for target, name in targets.items()}
+        self._hashed = self._find_hashed(masks)
         history = MaskHistory(self._masks, self._state, warehouse)
         asked = {
             key: history.asked_as_now(key, columns)
@@ -208,7 +213,13 @@ class _Erasure:
         )
         branches = tuple(
             BranchErasure(each.branch, each.table, each.files)
-            for each in find_branch_holdings(warehouse, columns, self._subject, names)
+            for each in find_branch_holdings(
+                warehouse,
+                columns,
+                lambda target: self._hashed.get(target, self._subject),
+                names,
+                self._masks,
+            )
         )
         left = self._left(carriers, records)
         report = EraseReport(
@@ -221,6 +232,14 @@ class _Erasure:
             plans=len(list((self._project.root / PLANS_FOLDER).glob("*.json"))),
         )
         return self._apply(report, columns) if self._request.apply else report
+
+    def _find_hashed(self, masks: Mapping[str, str | None]) -> "dict[str, Subject]":
+        """What tables are asked for that hold the key hashed, where the key of hashes is here."""
+        secret = self._project.config.governance.hash_key
+        subject = None if secret is None else self._subject.hashed_by(secret)
+        if subject is None:
+            return {}
+        return {target: subject for target, mask in masks.items() if mask == _HASHED}
 
     def _look(
         self,
@@ -235,9 +254,9 @@ class _Erasure:
 
         table, snapshot, _ = found
         keys, key = tuple(columns[table.name.lower()]), table.name.lower()
-        reason = find_erasure_obstacle(
-            found, keys, self._subject, asked[key], mixed[key], masks[key]
-        )
+        subject = self._hashed.get(key, self._subject)
+        mask = None if key in self._hashed else masks[key]
+        reason = find_erasure_obstacle(found, keys, subject, asked[key], mixed[key], mask)
         version = snapshot.version
         if reason is not None:
             said = TableErasure(
@@ -249,7 +268,7 @@ class _Erasure:
                 reason=reason,
             )
             return said, None
-        contents = look_into(table, snapshot, keys, self._subject, asked[key])
+        contents = look_into(table, snapshot, keys, subject, asked[key])
         return table_held(found, keys, contents), contents
 
     def _left(self, carriers: "Carriers", records: Mapping[str, object]) -> tuple[Remainder, ...]:
@@ -320,6 +339,7 @@ class _Erasure:
                 {each.name: each.advice for each in report.sources},
                 masks=self._masks,
                 keys=columns,
+                hashed=self._hashed,
             )
             wanted = {target: columns[target] for target in pending}
             certificate = erase_rows(opened, wanted, order, datetime.now(UTC))

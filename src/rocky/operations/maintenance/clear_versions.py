@@ -139,7 +139,7 @@ class _Clearing:
             (each.branch, each.table): each
             for each in (
                 *find_clear_branches(tables.warehouse, self._masks),
-                *find_branch_holdings(tables.warehouse, {}, None, names),
+                *find_branch_holdings(tables.warehouse, {}, lambda _target: None, names),
             )
         }
         dry_run = self._request.dry_run or not config.gc.physical_delete
