@@ -45,6 +45,7 @@ OF_COMMAND = {
     ("compile", "names"): "model",
     ("erase", "reason"): "text",
     ("erase", "sources"): "text",
+    ("gc", "reason"): "text",
     ("lineage", "target"): "column",
     ("plan", "models"): "selector",
     ("run", "models"): "selector",

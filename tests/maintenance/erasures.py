@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +11,20 @@ import pyarrow.parquet as pq
 import pytest
 
 from rocky.ledger.erasure_records import ErasureRecord, load_erasures
+from rocky.ledger.run_records import RunRecord
 from rocky.operations.execution.run import run
 from rocky.operations.governance.erase import EraseRequest, erase
 from rocky.operations.governance.erase_report import EraseReport, TableErasure
+from rocky.operations.maintenance.clear_versions import (
+    ClearVersionsReport,
+    ClearVersionsRequest,
+    clear_versions,
+)
 from rocky.operations.workspace import Workspace
 from rocky.plan.request import RunRequest
+from rocky.project.models import Target
 from rocky.run.engine import spark as engines
+from rocky.store.warehouse import open_warehouse
 from tests.maintenance.shops import AppendedShop
 from tests.run.memory_engine import MemoryEngine
 from tests.run.runs import Shop
@@ -82,6 +92,20 @@ class PeopleShop(AppendedShop):
     def rows_of(self, name: str) -> list[tuple[object, ...]]:
         return Shop.rows(self, name)  # type: ignore[arg-type] # it asks for the root alone
 
+    def names_at(self, name: str, version: int | None = None) -> set[str]:
+        """The files that a version of a table has; without one, the newest."""
+        table = open_warehouse("warehouse", base=self.root).table(
+            Target("spark_catalog", "default", name)
+        )
+        snapshot = table.snapshot(version)
+        assert snapshot is not None
+        return {each.name for each in snapshot.files}
+
+    def on_disk(self, name: str) -> set[str]:
+        """The data files in the folder of a table."""
+        folder = self.root / "warehouse/spark_catalog/default" / name
+        return {each.name for each in folder.glob("?" * 64 + ".parquet")}
+
     @property
     def certificates(self) -> tuple[ErasureRecord, ...]:
         return load_erasures(self.root / ".rocky-state.db")
@@ -115,3 +139,35 @@ def memory_engine() -> Iterator[pytest.MonkeyPatch]:
 
 def workspace_at(root: str) -> Workspace:
     return Workspace(Path(root), spark="a session")
+
+
+class MaskedShop(PeopleShop):
+    """The same people: three runs wrote their mails clear, then a mask was added and a fourth run.
+
+    `contacts` and `mails` take the masked column from `people`.
+    """
+
+    def __init__(self, root: Path, monkeypatch: Any) -> None:
+        super().__init__(root, monkeypatch)
+        tagged = '"mail", type = "string", classification = "pii"'
+        self.write("sources/people.toml", SOURCE.replace('"mail", type = "string"', tagged))
+        settings = (root / "rocky.toml").read_text()
+        self.unmasked = f'{settings}\n[mask]\npii = "none"\n'
+        self.masked = f'{settings}\n[mask]\npii = "redact"\n'
+        self.write("rocky.toml", self.masked if self.has_run else self.unmasked)
+
+    @property
+    def has_run(self) -> bool:
+        return (self.root / ".rocky-state.db").exists()
+
+    def make_runs(self) -> None:
+        super().make_runs()
+        self.write("rocky.toml", self.masked)
+        assert 0 == self.build().exit_code
+
+    def clear(self, **more: Any) -> ClearVersionsReport:
+        return clear_versions(self.workspace, ClearVersionsRequest(**more))
+
+    def running_record(self) -> RunRecord:
+        record = replace(self.records()[0], models_executed=(), finished_at=None, reason=None)
+        return replace(record, started_at=datetime.now(UTC))

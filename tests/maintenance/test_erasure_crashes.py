@@ -8,6 +8,7 @@ from rocky.errors import ErasureUnfinished
 from rocky.ledger.writer import Ledger
 from rocky.maintenance.erasure import completion, work
 from rocky.operations.governance.erase import EraseRequest, erase
+from rocky.operations.maintenance.clear_versions import ClearVersionsRequest, clear_versions
 from rocky.operations.maintenance.gc import GcRequest, gc
 from tests.maintenance.erasures import (
     FIRST,
@@ -15,6 +16,7 @@ from tests.maintenance.erasures import (
     REASON,
     SUBJECT,
     WHERE,
+    MaskedShop,
     PeopleShop,
     memory_engine,
     workspace_at,
@@ -71,6 +73,43 @@ DERIVED = (
 @pytest.fixture(scope="module")
 def template(tmp_path_factory) -> Template[PeopleShop]:
     return Template(tmp_path_factory.mktemp("people"), PeopleShop)
+
+
+@pytest.fixture(scope="module")
+def masked(tmp_path_factory) -> Template[MaskedShop]:
+    return Template(tmp_path_factory.mktemp("masked"), MaskedShop)
+
+
+def clear_and_die(root: str, point: str, times: int) -> None:
+    when, _, name = point.partition(" ")
+    owner, attribute = OWNERS[name]
+    with memory_engine() as patch:
+        function = getattr(owner, attribute)
+        patch.setattr(owner, attribute, dying(function, times, before=when == "before"))
+        clear_versions(workspace_at(root), ClearVersionsRequest())
+
+
+CLEARED = [(point, times) for point, times in BEGUN if point.split()[1] != "commit"]
+
+
+@pytest.mark.parametrize(("point", "times"), [("before journal", 1), *CLEARED, ("after end", 1)])
+def test_clearing_versions_may_be_killed_at_any_step(masked, monkeypatch, point, times):
+    shop = masked.reopen(monkeypatch)
+
+    code, _, said = run_process(clear_and_die, str(shop.root), point, times)
+
+    assert -signal.SIGKILL == code, said
+    if (point, times) in CLEARED:
+        with pytest.raises(ErasureUnfinished, match="rocky erase --resume"):
+            shop.build()
+        with pytest.raises(ErasureUnfinished):
+            shop.clear()
+        assert erase(shop.workspace, EraseRequest(resume=True)).applied
+    shop.clear()
+    assert set() == shop.places_of(FIRST, LAST, besides=("data/",))
+    assert 1 == len(shop.certificates)
+    assert set() == shop.findings()
+    assert 0 == shop.build().exit_code
 
 
 def erase_and_die(root: str, point: str, times: int, resume: bool) -> None:

@@ -1,12 +1,14 @@
 """The condition of an erasure: one form, read by its own grammar, and never repeated."""
 
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pytest
 
 from rocky.errors import InvalidRequest
 from rocky.maintenance.erasure.subject import Subject, new_receipt, parse_subject
+
+NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -19,6 +21,9 @@ from rocky.maintenance.erasure.subject import Subject, new_receipt, parse_subjec
         ("id in ('a','b')", "id", ("a", "b")),
         ("amount = 12.50", "amount", (Decimal("12.50"),)),
         ("born = DATE '1984-05-06'", "born", (date(1984, 5, 6),)),
+        ("at = TIMESTAMP '2026-01-31T12:00:00Z'", "at", (NOON,)),
+        ("at = timestamp '2026-01-31 13:00:00.000+01:00'", "at", (NOON,)),
+        ("at = TIMESTAMP '2026-01-31 12:00:00'", "at", (NOON.replace(tzinfo=None),)),
     ],
 )
 def test_a_key_and_its_values_are_read(text, column, values):
@@ -54,6 +59,11 @@ def test_a_key_and_its_values_are_read(text, column, values):
         "id IN (1, 2",
         "42 = customer_id",
         "born = DATE '1984-13-06'",
+        "at = TIMESTAMP '2026-01-31'",
+        "at = TIMESTAMP '2026-13-31T12:00:00Z'",
+        "at = TIMESTAMP '0001-01-01T00:00:00+14:00'",
+        "at = TIMESTAMP 'now'",
+        "at IN (TIMESTAMP '2026-01-31T12:00:00Z', DATE '2026-01-31')",
     ],
 )
 def test_whatever_is_no_key_with_values_is_refused_without_repeating_it(text):

@@ -35,6 +35,7 @@ from tests.maintenance.erasures import (
     PeopleShop,
 )
 from tests.maintenance.shops import Template
+from tests.run import memory_engine
 from tests.run.memory_engine import MemoryEngine
 
 pytestmark = pytest.mark.slow
@@ -331,6 +332,20 @@ def test_a_branch_that_holds_such_rows_is_in_the_way(shop):
     assert shop.apply().applied
 
 
+def test_branches_that_hold_such_rows_are_deleted_where_that_is_asked_for(shop):
+    create(shop.workspace, CreateRequest("try"))
+    with pytest.raises(RunRefused, match="value is of another type"):
+        shop.apply("person_id = 'x'", with_branches=True)
+    assert shop.erase().branches
+
+    report = shop.apply(with_branches=True)
+
+    assert (("try",), ()) == (report.branches_deleted, report.branches)
+    derived = ("warehouse/spark_catalog/default/mails", "warehouse/spark_catalog/default/counts")
+    assert set() == shop.places_of(FIRST, LAST, str(SUBJECT), besides=(*SOURCES, *derived))
+    assert set() == shop.findings()
+
+
 def test_a_branch_that_is_made_meanwhile_is_in_the_way_too(shop):
     made = []
 
@@ -438,6 +453,7 @@ def test_a_project_that_does_not_compile_is_refused(shop):
         (EraseRequest(WHERE, apply=True, reason="  "), "--reason"),
         (EraseRequest(WHERE, reason="why"), "--apply"),
         (EraseRequest(WHERE, resume=True), "--resume"),
+        (EraseRequest(WHERE, with_branches=True), "--apply"),
     ],
 )
 def test_requests_that_are_not_whole_are_refused(shop, request_, why):
@@ -489,3 +505,61 @@ def test_a_seal_from_before_stays_explicable(shop):
 
     assert () == found.findings
     assert any("`a.seal`" in each and f"`{report.run_id}`" in each for each in found.notes)
+
+
+class TimedShop(PeopleShop):
+    """`visits` has a moment, a time without a zone, and a float of each person."""
+
+    def __init__(self, root: Path, monkeypatch) -> None:
+        super().__init__(root, monkeypatch)
+        monkeypatch.setitem(memory_engine._TYPES, "timestamp[us]", "timestamp_ntz")
+        self.write(
+            "sources/visits.toml",
+            '[[source]]\nname = "raw.visits"\nformat = "csv"\npath = "data/visits.csv"\ncolumns = ['
+            ' { name = "seen", type = "timestamp" }, { name = "clock", type = "timestamp_ntz" },'
+            ' { name = "weight", type = "double" } ]\n',
+        )
+        lines = [f"2026-01-0{day}T12:00:00.5Z,2026-01-0{day} 12:00:00,{day}.5" for day in (1, 2, 3)]
+        self.write("data/visits.csv", "\n".join(["seen,clock,weight", *lines]) + "\n")
+        self.write("models/visits.sql", "SELECT seen, clock, weight FROM raw.visits")
+
+    names = ("visits",)
+
+    def make_runs(self) -> None:
+        assert 0 == self.build().exit_code
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "seen = TIMESTAMP '2026-01-02T13:00:00.5+01:00'",
+        "clock = TIMESTAMP '2026-01-02 12:00:00'",
+    ],
+)
+def test_rows_are_found_by_a_time(tmp_path, monkeypatch, where):
+    shop = TimedShop(tmp_path, monkeypatch)
+    shop.make_runs()
+
+    report = shop.apply(where)
+
+    assert 1 == shop.table(report, "visits").rows
+    assert 2 == len(shop.rows_of("visits"))
+    assert set() == shop.findings()
+    assert not shop.apply(where).applied
+
+
+@pytest.mark.parametrize(
+    ("where", "why"),
+    [
+        ("seen = TIMESTAMP '2026-01-02 12:00:00'", "it says its zone"),
+        ("clock = TIMESTAMP '2026-01-02T12:00:00Z'", "it has no zone"),
+        ("seen = DATE '2026-01-02'", "it says its zone"),
+        ("weight = 2.5", "two floats that look the same need not be equal"),
+    ],
+)
+def test_a_time_of_another_kind_and_a_float_are_refused(tmp_path, monkeypatch, where, why):
+    shop = TimedShop(tmp_path, monkeypatch)
+    shop.make_runs()
+
+    with pytest.raises(RunRefused, match=why):
+        shop.apply(where)

@@ -208,10 +208,11 @@ class MemoryEngine:
     """Runs queries in DuckDB. `before_write` is called with a table's name before each write.
 
     With another `compression` the same rows are other bytes. Where it `tells_bounds`, logs have the
-    statistics that they have of Spark's files.
+    statistics that they have of Spark's files; where it `cuts_partitions`, each is a file.
     """
 
     tells_bounds = False
+    cuts_partitions = False
 
     def __init__(self, root: Path) -> None:
         self._connection = _database().cursor()
@@ -295,26 +296,36 @@ class MemoryEngine:
                 raise RowsRefused(f"`{each.name}` of `{table.name}` is NOT NULL, but holds a null")
         if not rows.num_rows:
             return Written((), 0, _rows_hash(rows))
+        parts = layout.partition_columns if self.cuts_partitions else ()
+        files = [self._put(each, table, schema, parts) for each in _cut(rows, parts)]
+        return Written(tuple(files), rows.num_rows, _rows_hash(rows))
+
+    def _put(
+        self, rows: pa.Table, table: Table, schema: tuple[StructField, ...], parts: Sequence[str]
+    ) -> DataFile:
         data = io.BytesIO()
         by = [each.name for each in rows.schema if not pa.types.is_nested(each.type)]
         ordered = rows.sort_by([(name, "ascending") for name in by])
         pq.write_table(ordered, data, compression=self.compression)
         address = Address(blake3(data.getvalue()).hexdigest())
         table.objects.put(f"{table.prefix}/{path_of(address)}", data.getvalue())
-        file = DataFile(
+        first = rows.slice(0, 1).to_pylist()[0]
+        return DataFile(
             path_of(address),
             len(data.getvalue()),
             rows.num_rows,
-            self._stats(data.getvalue(), schema, rows.num_rows),
-            {},
+            self._stats(data.getvalue(), schema, rows.num_rows, parts),
+            {each: None if first[each] is None else str(first[each]) for each in parts},
             0,
         )
-        return Written((file,), rows.num_rows, _rows_hash(rows))
 
-    def _stats(self, data: bytes, schema: Sequence[StructField], rows: int) -> str:
+    def _stats(
+        self, data: bytes, schema: Sequence[StructField], rows: int, parts: Sequence[str] = ()
+    ) -> str:
         if not self.tells_bounds:
             return json.dumps({"numRecords": rows})
-        return stats_of(parse_footer(data[footer_start(len(data), data[-TAIL:]) : -TAIL]), schema)
+        footer = parse_footer(data[footer_start(len(data), data[-TAIL:]) : -TAIL])
+        return stats_of(footer, schema, parts)
 
     def _ask(self, sql: str) -> pa.Table:
         try:
@@ -322,6 +333,16 @@ class MemoryEngine:
                 return self._connection.sql(sql).to_arrow_table()
         except duckdb.Error as error:
             raise PySparkException(str(error)) from error
+
+
+def _cut(rows: pa.Table, parts: Sequence[str]) -> list[pa.Table]:
+    """Rows by the values of some columns; all as they are without any."""
+    if not parts:
+        return [rows]
+    keys = [tuple(each[name] for name in parts) for each in rows.select(list(parts)).to_pylist()]
+    return [
+        rows.filter(pa.array([each == wanted for each in keys])) for wanted in dict.fromkeys(keys)
+    ]
 
 
 def _opened(place: FileLocation) -> str | io.BytesIO:

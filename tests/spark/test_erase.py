@@ -34,6 +34,8 @@ FILES = {
     "models/letters.sql": (
         "SELECT l.who, p.name FROM latest AS l JOIN people AS p ON l.who = p.person_id"
     ),
+    "models/letters.toml": '[format_options]\npartition_by = ["who"]\n',
+    "rocky.toml": '[adapter]\ntype = "spark"\niceberg = true\n',
     "models/counts.sql": "SELECT count(*) AS n FROM people",
     "models/mails.sql": "SELECT mail FROM people",
     "seeds/guests.csv": f"guest_id,mail\n1,guest@example.org\n{WHO},{MAIL}\n",
@@ -70,9 +72,10 @@ cleared = project.erase(resume=True)
 rows = {}
 for each in ("people", "latest", "past", "letters"):
     rows[each] = len(project.show(each, limit=1000).rows)
+timed = project.erase("seen = TIMESTAMP '2026-01-03T01:00:00+01:00'", apply=True, reason="request 18")
 connection.close()
 said = lambda report: {each.table.rpartition(".")[2]: [each.status, each.rows] for each in report.tables}
-print(json.dumps({"planned": said(planned), "done": said(done), "seeds": said(seeds), "again": said(again), "cleared": said(cleared), "after": after, "rows": rows, "left": [each.name for each in done.left], "receipt": done.receipt}))
+print(json.dumps({"planned": said(planned), "done": said(done), "seeds": said(seeds), "again": said(again), "cleared": said(cleared), "after": after, "rows": rows, "left": [each.name for each in done.left], "timed": said(timed), "receipt": done.receipt}))
 """
 
 
@@ -112,5 +115,10 @@ def test_no_file_of_the_project_and_no_log_of_spark_has_a_value_of_the_subject(t
     assert ["seeds/guests.csv"] == places_of(root, str(WHO), MAIL, NAME, said["receipt"])
     assert [] != list(logs.iterdir())
     assert [] == places_of(logs, str(WHO), MAIL, NAME)
+    assert {"people": ["erased", 9], "latest": ["erased", 9]} == said["timed"]
     assert [] == verify(root)
+    for each in held:
+        folder = root / f"warehouse/spark_catalog/default/{each}/metadata"
+        # One more is that of the run after the erasure.
+        assert 1 <= len([*folder.glob("*.metadata.json")]) <= 2
     assert json.dumps(WHO) not in (root / ".rocky-state.db").read_bytes().decode("latin-1")

@@ -15,7 +15,7 @@ from rocky.analysis.masks.plan import plan_masks
 from rocky.project import Project
 from rocky.project.configuration.masks import MaskStrategy
 from rocky.project.pipeline_tables import PipelineTable
-from rocky.project.project import mask_environments, mask_strategies
+from rocky.project.project import mask_environments, mask_level, mask_strategies
 
 DEFAULT: Final = "default"
 """How the environment is called that is there when none is named."""
@@ -136,7 +136,9 @@ class _Judge:
                 return Protected(self._env, "exposed", strategy, by, reason=reason)
             if is_clear(self._plan, key, column):
                 return Protected(self._env, "not_stored", strategy, by)
-            level = self._project.config.governance.level(self._project.env)
+            # What pipelines write is masked in the table itself, whatever holds for models.
+            copied = key in self._project.writers
+            level = "write" if copied else mask_level(self._project)
             return Protected(self._env, "masked", strategy, by, level)
         if own is not None and own.name == "none":
             return Protected(self._env, "clear_by_decision", own)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rocky.operations.governance.catalogue import GovernanceReport, WhoReport
     from rocky.operations.governance.erase_report import EraseReport
     from rocky.operations.health.doctor import DoctorReport
+    from rocky.operations.maintenance.clear_versions import ClearVersionsReport
     from rocky.operations.maintenance.compact import CompactReport
     from rocky.operations.maintenance.gc import GcReport
     from rocky.operations.maintenance.retention import RetentionReport
@@ -140,11 +141,15 @@ class Records(operations.Workspace):
         reason: str | None = None,
         resume: bool = False,
         adapter: str | None = None,
+        with_branches: bool = False,
     ) -> "EraseReport":
         """Find a subject's rows; with `apply`, take them out of every version of all tables."""
         from rocky.operations.governance.erase import EraseRequest, erase
 
-        return erase(self, EraseRequest(where, names_of(sources), apply, reason, resume, adapter))
+        request = EraseRequest(
+            where, names_of(sources), apply, reason, resume, adapter, with_branches
+        )
+        return erase(self, request)
 
     def plan_governance(self) -> "GovernanceReport":
         """What the catalogue would be told: add, change, remove, and what others granted."""
@@ -169,6 +174,14 @@ class Records(operations.Workspace):
         from rocky.operations.maintenance.gc import GcRequest, gc
 
         return gc(self, GcRequest(dry_run, adapter))
+
+    def clear_versions(
+        self, *, dry_run: bool = False, reason: str | None = None, adapter: str | None = None
+    ) -> "ClearVersionsReport":
+        """Remove what only versions have that were masked otherwise than now, or not at all."""
+        from rocky.operations.maintenance.clear_versions import ClearVersionsRequest, clear_versions
+
+        return clear_versions(self, ClearVersionsRequest(dry_run, reason, adapter))
 
     def state(self) -> "StateReport":
         """What is remembered between runs."""

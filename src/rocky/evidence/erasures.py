@@ -8,10 +8,15 @@ is a finding as before. And it is held to its word: a file that it says is gone 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from blake3 import blake3
+
+from rocky.errors import StoreUnreadable
 from rocky.evidence.findings import FindingCode, Findings
 from rocky.evidence.records import LedgerRecords, TablePlace
 from rocky.evidence.tables import ExpectedTable
 from rocky.ledger.erasure_records import ErasedTable, ErasureRecord
+from rocky.store.delta.log import LOG_FOLDER
+from rocky.store.delta.signature import is_signed
 from rocky.store.journal import ERASURE_FOLDER, load_journals
 from rocky.store.warehouse import Warehouse
 
@@ -69,9 +74,14 @@ class Certificates:
         return replace(expected, commits=commits)
 
     def check_gone(self, findings: Findings) -> None:
-        """Report files that a certificate says are gone, and that are there as they were."""
+        """Report what a certificate says is gone, and that is there as it was.
+
+        That is files, checkpoints, and statistics in commits: who puts back a log from a backup
+        brings back values.
+        """
         for certificate, place, table in self._tables():
             objects = self._recorded.places.warehouse(place.root).objects
+            self._check_logs_gone(certificate, place, table, findings)
             for file in table.files:
                 path = self._recorded.places.file(file.file_path)
                 written = self._recorded.written.get(path)
@@ -85,10 +95,51 @@ class Certificates:
                     " back, or the erasure is not finished",
                 )
 
+    def _check_logs_gone(
+        self,
+        certificate: ErasureRecord,
+        place: TablePlace,
+        table: ErasedTable,
+        findings: Findings,
+    ) -> None:
+        objects = self._recorded.places.warehouse(place.root).objects
+        said = [(f"{each.version:020d}.json", each.before) for each in table.commits]
+        said += [
+            (f"{each.version:020d}.checkpoint.parquet", each.blake3_hash)
+            for each in table.checkpoints
+        ]
+        for name, before in said:
+            data = objects.read(f"{place.prefix}/{LOG_FOLDER}/{name}")
+            findings.expect(
+                data is None or blake3(data).hexdigest() != before,
+                FindingCode.ERASED_FILE_PRESENT,
+                place.place(f"{LOG_FOLDER}/{name}"),
+                f"the certificate of `{certificate.run_id}` says that its statistics are gone: it"
+                " was put back, or the erasure is not finished",
+            )
 
-def check_erasure_journals(warehouse: Warehouse, findings: Findings) -> None:
+
+def check_erasure_journals(
+    warehouse: Warehouse, recorded: LedgerRecords, findings: Findings
+) -> None:
     """An erasure that was interrupted has left files of rows that are to be forgotten."""
-    for journal in load_journals(warehouse, ERASURE_FOLDER):
+    try:
+        journals = load_journals(warehouse, ERASURE_FOLDER)
+    except StoreUnreadable as error:
+        findings.add(FindingCode.FOREIGN_JOURNAL, "erasures", str(error))
+        return
+    for journal in journals:
+        run = recorded.runs.get(journal.run_id)
+        key = run.commit_key if run is not None else None
+        if key is None or not is_signed(key, journal.statement, journal.signature):
+            findings.add(
+                FindingCode.FOREIGN_JOURNAL,
+                f"erasure {journal.run_id}",
+                "no erasure of this ledger has signed the journal: it was put there by hand, and"
+                " nothing is removed because of it; remove"
+                f" `{warehouse.objects.place(f'{ERASURE_FOLDER}/{journal.run_id}.json')}`",
+            )
+            continue
         findings.add(
             FindingCode.ERASURE_UNFINISHED,
             f"erasure {journal.run_id}",

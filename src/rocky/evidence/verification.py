@@ -286,7 +286,7 @@ class _Verifier:
             runs = [each for each in self._recorded.runs.values() if each.warehouse == root]
             warehouse, findings = self._places.warehouse(root), self._findings
             self._check_journals(warehouse)
-            check_erasure_journals(warehouse, findings)
+            check_erasure_journals(warehouse, self._recorded, findings)
             newest.append(check_anchor(warehouse, ledger_id, self._chain, order, runs, findings))
         reached = [each for each in newest if each is not None]
         if reached:

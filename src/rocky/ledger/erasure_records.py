@@ -52,11 +52,21 @@ class RemovedCheckpoint(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class ClearedVersion(Record):
+    """A version that went whole, because it was written with other `masks` than now, or clear."""
+
+    version: int
+    rows_hash: str | None = None
+    masks: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ErasedTable(Record):
     """What became of one table. `columns` carry the key; `rows` were in its newest version.
 
     Without a `to_version` the newest version had no such row, and only older files went. Without
-    `columns` it does not carry the key, and all but what its newest build has left went.
+    `columns` it does not carry the key, and all but what its newest build has left went; or, where
+    versions were `cleared`, all that only those had.
     """
 
     target: str
@@ -71,11 +81,14 @@ class ErasedTable(Record):
     staged: int = 0
     commits: tuple[RedactedCommit, ...] = ()
     checkpoints: tuple[RemovedCheckpoint, ...] = ()
+    cleared: tuple[ClearedVersion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ErasureRecord(Record):
     """A certificate. `hmac` is HMAC-SHA-256 over column and values, by a key kept elsewhere.
+
+    Both are empty where nobody's rows went, but versions that were masked otherwise than now.
 
     `left` are tables that may hold what was computed from such rows, or that could not be changed,
     and `sources` what is not Rocky's to change, each with what has to be done there. `recovers` is

@@ -7,7 +7,7 @@ import click
 
 from rocky.cli.console import ExitCode, write_line, write_report
 from rocky.cli.options import RockyCommand, Settings
-from rocky.cli.render.tables import format_count, render_table
+from rocky.cli.render.tables import format_count, format_versions, render_table
 from rocky.cli.start_notes import note_start
 from rocky.diagnostics.render import counted
 from rocky.operations.governance.erase import EraseRequest, erase
@@ -42,22 +42,28 @@ class EraseCommand(RockyCommand):
     is_flag=True,
     help="Go on: finish what was interrupted, and clear what was built anew since.",
 )
+@click.option(
+    "--with-branches",
+    is_flag=True,
+    help="Delete the branches that hold such rows; else they are in the way.",
+)
 @click.option("--target", metavar="ADAPTER", help="The tables of `[adapter.ADAPTER]`.")
 @click.pass_obj
-def command(
+def command(  # noqa: PLR0913 - one parameter an option
     settings: Settings,
     where: str | None,
     sources: tuple[str, ...],
     apply: bool,
     reason: str | None,
     resume: bool,
+    with_branches: bool,
     target: str | None,
 ) -> ExitCode:
     """Take a person's rows out of every version of every table."""
     if where == "-":
         # What stands on a command line stays in the history of a shell, and others can see it.
         where = sys.stdin.read()
-    request = EraseRequest(where, sources, apply, reason, resume, target)
+    request = EraseRequest(where, sources, apply, reason, resume, target, with_branches)
     with note_start(settings) as workspace:
         report = erase(workspace, request)
     if settings.json:
@@ -69,7 +75,7 @@ def command(
 
 def _render(report: EraseReport) -> str:
     """A row a table, then what else holds such rows, and a last line."""
-    if not report.column:
+    if not report.applied and not report.column:
         return "nothing to go on with: no erasure was interrupted, no table was built anew since"
     lines = []
     if report.tables:
@@ -89,6 +95,7 @@ def _render(report: EraseReport) -> str:
         f"branch {each.branch}: {counted(each.files, 'file')} of {each.table} with such rows"
         for each in report.branches
     ]
+    lines += [f"branch {each}: deleted" for each in report.branches_deleted]
     lines += [f"{each.name}: {each.advice}" for each in (*report.left, *report.sources)]
     if report.plans and any(each.status == "pending" for each in report.tables):
         lines.append(f"{counted(report.plans, 'kept plan')} will no longer fit: plan again")
@@ -102,19 +109,8 @@ def _said(table: TableErasure) -> str:
         return "no such row, in any version"
     log = f"{counted(table.commits, 'commit')} without statistics" if table.commits else ""
     at = "" if table.to_version is None else f"version {table.to_version}"
-    spans = f"in versions {_ranges(table.versions)}" if table.versions and not at else ""
+    spans = f"in versions {format_versions(table.versions)}" if table.versions and not at else ""
     return ", ".join(each for each in (at, spans, log) if each)
-
-
-def _ranges(versions: tuple[int, ...]) -> str:
-    """Numbers in order, those that follow each other as one range."""
-    parts: list[list[int]] = []
-    for each in versions:
-        if parts and parts[-1][-1] == each - 1:
-            parts[-1].append(each)
-        else:
-            parts.append([each])
-    return ", ".join(str(one[0]) if len(one) == 1 else f"{one[0]}-{one[-1]}" for one in parts)
 
 
 def _last_line(report: EraseReport) -> str:

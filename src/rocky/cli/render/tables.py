@@ -86,6 +86,17 @@ def format_count(count: int | None) -> str:
     return NOTHING if count is None else f"{count:,}"
 
 
+def format_versions(versions: tuple[int, ...]) -> str:
+    """Numbers in order, those that follow each other as one range."""
+    parts: list[list[int]] = []
+    for each in versions:
+        if parts and parts[-1][-1] == each - 1:
+            parts[-1].append(each)
+        else:
+            parts.append([each])
+    return ", ".join(str(one[0]) if len(one) == 1 else f"{one[0]}-{one[-1]}" for one in parts)
+
+
 def format_moment(moment: datetime | None) -> str:
     """Seconds in UTC."""
     return NOTHING if moment is None else f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S}"

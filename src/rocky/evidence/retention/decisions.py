@@ -276,7 +276,7 @@ def decide_files(
     for file in sorted(facts.files, key=lambda each: each.path):
         name = file.path.rpartition("/")[2]
         spans = facts.lifetimes.of_file.get(name, ())
-        runs = _needing(name.removesuffix(SUFFIX), spans, needs)
+        runs = runs_needing(name.removesuffix(SUFFIX), spans, needs)
         shared = name.removesuffix(SUFFIX) in needs.shared
         why = _reason_to_keep(file, spans, runs, horizons, shared=shared)
         if why is None:
@@ -309,7 +309,8 @@ def _maker_of(commit: CommitInfo) -> str:
     return f"`{commit.engine}`" if commit.engine else "somebody else"
 
 
-def _needing(address: str, spans: tuple[Lifetime, ...], needs: TableNeeds) -> frozenset[RunId]:
+def runs_needing(address: str, spans: tuple[Lifetime, ...], needs: TableNeeds) -> frozenset[RunId]:
+    """The retained runs that need a file, by its address and the versions it was part of."""
     runs = needs.addresses.get(address, NO_RUNS)
     for version, needing in needs.versions.items():
         if any(span.covers(version) for span in spans):

@@ -98,7 +98,10 @@ def _find_masked(
             if hop.kind == DIRECT and hop.target not in masks and hop.target not in meant:
                 masks[hop.target] = masks[each]
                 waiting.append(hop.target)
-    return {each.table: strategy for each, strategy in masks.items()}
+    found: dict[str, dict[str, None]] = {}
+    for each, strategy in masks.items():
+        found.setdefault(each.table, {})[strategy] = None
+    return {table: ", ".join(strategies) for table, strategies in found.items()}
 
 
 def _starts(

@@ -20,14 +20,22 @@ from rocky.ledger.erasures import record_erasure
 from rocky.ledger.record import RunId
 from rocky.ledger.writer import ModelRecords
 from rocky.maintenance.erasure.contents import HINT
+from rocky.maintenance.erasure.holders import refuse_unreadable
 from rocky.project.models import Target
-from rocky.run.prepare.claims import BegunRun, open_recorded_run, write_ledger_anchor
+from rocky.run.prepare.claims import (
+    BegunRun,
+    open_recorded_run,
+    visible_head,
+    write_ledger_anchor,
+)
+from rocky.run.prepare.resources import RunResources
 from rocky.run.prepare.session import RunSession
 from rocky.store.delta.change import Committed
 from rocky.store.delta.log import LOG_FOLDER
 from rocky.store.delta.redaction import redact_commit
 from rocky.store.delta.signature import is_signed
 from rocky.store.file_usage import RemovalFence, list_files, remove_files
+from rocky.store.iceberg import has_iceberg, renew_iceberg
 from rocky.store.journal import (
     ERASURE_FOLDER,
     Journal,
@@ -55,6 +63,7 @@ class ResumedErasure:
 def resume_erasures(opened: RunSession, now: datetime) -> tuple[ResumedErasure, ...]:
     """Finish whatever erasures were interrupted. Raises RockyError for a journal nobody signed."""
     resources = opened.resources
+    refuse_unreadable(resources)
     found = []
     for journal in load_journals(resources.warehouse, ERASURE_FOLDER):
         _refuse_unsigned(opened, journal)
@@ -103,16 +112,30 @@ def complete_erasure(
         certificate = _certify(begun, journal, lost, now)
         record_erasure(resources.ledger, _records(begun, journal, made, lost), certificate)
     # Before anything goes: an older copy of the ledger must not hide why.
-    head = resources.ledger.head()
-    write_ledger_anchor(resources.warehouse, resources.ledger, head, begun.run_id, now)
+    _publish(resources, begun.run_id)
+    head = visible_head(resources)
+    write_ledger_anchor(
+        resources.warehouse, resources.ledger, head, begun.run_id, now, resources.remote
+    )
     for told in certificate.tables:
         table = _table(opened, journal.details["prefixes"][told.target])
         _redact_log(table, told, frozenset(journal.details["names"][told.target]))
         _remove_checkpoints(table, journal.details["checkpoints"][told.target])
         _remove(table, told, begun)
+        _renew_manifests(table)
     _announce(opened, made)
     remove_journal(resources.warehouse, journal.run_id, ERASURE_FOLDER)
     return certificate
+
+
+def _publish(resources: RunResources, run_id: RunId) -> None:
+    """Send the certificate to where the ledger is kept. Raises RockyError when it cannot be."""
+    remote = resources.remote
+    if remote is not None and remote.is_remote and remote.publish(run_id) is None:
+        raise RockyError(
+            "the certificate could not be sent to the remote state, and nothing is removed before"
+            " others can find it"
+        )
 
 
 def _recorded(opened: RunSession, journal: Journal) -> ErasureRecord | None:
@@ -167,7 +190,7 @@ def _redact_log(table: Table, told: ErasedTable, names: frozenset[str]) -> None:
         data = table.log.commit_bytes(commit.version)
         if blake3(data).hexdigest() == commit.after:
             continue
-        redacted = redact_commit(data, lambda file: file.name in names)
+        redacted = redact_commit(data, lambda name: name in names)
         if (blake3(data).hexdigest(), blake3(redacted).hexdigest()) != (
             commit.before,
             commit.after,
@@ -196,11 +219,17 @@ def _remove_checkpoints(table: Table, names: list[str]) -> None:
 
 
 def _remove(table: Table, told: ErasedTable, begun: BegunRun) -> None:
-    """Remove the files that are certified to be gone, and whatever dead writers left."""
-    latest = told.from_version if told.to_version is None else told.to_version
-    names = {f"{each.blake3_hash}.parquet" for each in told.files}
+    """Remove the files that are certified to be gone, and whatever dead writers left.
+
+    The table is claimed. One that has moved on since, by another tool or because somebody put a
+    journal back that was done with, keeps what its newest version has.
+    """
+    snapshot = table.snapshot()
+    live = frozenset[str]() if snapshot is None else {file.name for file in snapshot.files}
+    names = {f"{each.blake3_hash}.parquet" for each in told.files} - live
     data, staged = list_files(table)
     wanted = [each for each in data if each.path.rpartition("/")[2] in names]
+    latest = None if snapshot is None else snapshot.version
     removal = remove_files(
         table, [*wanted, *staged], RemovalFence(table, latest, begun.authority.check)
     )
@@ -209,6 +238,13 @@ def _remove(table: Table, told: ErasedTable, begun: BegunRun) -> None:
     left = len(wanted) + len(staged) - len(removal.gone)
     if left:
         raise RockyError(f"{left} files of `{table.name}` could not be removed: they have changed")
+
+
+def _renew_manifests(table: Table) -> None:
+    """Let Iceberg know of the newest version alone: its manifests repeat bounds of values."""
+    snapshot = table.snapshot()
+    if snapshot is not None and has_iceberg(table):
+        renew_iceberg(table, snapshot)
 
 
 def _announce(opened: RunSession, made: Mapping[str, Committed]) -> None:

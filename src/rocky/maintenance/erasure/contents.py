@@ -8,6 +8,7 @@ are gone already only statistics are left, which are values as well.
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -29,7 +30,7 @@ from rocky.store.data_file import DataFile, name_of
 from rocky.store.delta.log import LOG_FOLDER
 from rocky.store.delta.redaction import names_added, redact_commit
 from rocky.store.delta.snapshot import Snapshot
-from rocky.store.file_usage import list_files, read_lifetimes
+from rocky.store.file_usage import Lifetime, list_files, read_lifetimes
 from rocky.store.objects import ObjectInfo, Objects, open_object
 from rocky.store.parquet.filters import can_filter, mask_of
 from rocky.store.warehouse import Table
@@ -92,64 +93,90 @@ class TableContents:
 
 
 def look_into(
-    table: Table, snapshot: Snapshot, columns: Sequence[str], subject: Subject
+    table: Table,
+    snapshot: Snapshot,
+    columns: Sequence[str],
+    subject: Subject,
+    asked_as_now: frozenset[int],
 ) -> TableContents:
-    """What a table holds. Raises StoreUnreadable when that cannot be told."""
+    """What a table holds. Raises StoreUnreadable when that cannot be told.
+
+    A file that none of the versions `asked_as_now` has, but others, cannot be asked: its key may
+    have been masked then, or is now.
+    """
     fields = key_fields(snapshot, columns)
     asked = FileQuestion(fields, subject)
-    lifetimes = read_lifetimes(table.log)
+    spans = _spans(table)
     live = {file.name for file in snapshot.files}
     data, staged = list_files(table)
-    held = find_held(table.objects, data, live, asked)
-    names = {each.name for each in held}
-    spans = [
-        one for path, found in lifetimes.of_file.items() if name_of(path) in names for one in found
-    ]
-    newest = snapshot.version
-    versions = sorted(
-        {v for one in spans for v in range(one.first, newest + 1 if one.end is None else one.end)}
-    )
+    whole = len(asked_as_now) == snapshot.version + 1
+    otherwise = _names_besides(spans, data, asked_as_now) if not whole else frozenset()
+    held = find_held(table.objects, data, live, asked, otherwise - live)
     there = set(map(_name, data))
-    logs = {v: table.log.commit_bytes(v) for v in range(newest + 1)}
-    lost = frozenset(_lost(logs.values(), there, fields, subject))
+    logs = {v: table.log.commit_bytes(v) for v in range(snapshot.version + 1)}
+    lost = frozenset(_lost(logs.values(), there, fields, subject, otherwise))
+    return _contents(table, snapshot, held, lost, staged, logs, spans)
+
+
+def look_behind(table: Table, snapshot: Snapshot, kept: Collection[int]) -> TableContents:
+    """All of a table but some versions: the files that none of the `kept` has. Nobody asks them.
+
+    Files that no version has count as others: nobody can tell what is in them.
+    """
+    spans = _spans(table)
+    data, staged = list_files(table)
+    gone = _names_besides(spans, data, frozenset(kept))
+    held = tuple(HeldFile(each, None) for each in data if _name(each) in gone)
+    logs = {v: table.log.commit_bytes(v) for v in range(snapshot.version + 1)}
+    lost = gone - set(map(_name, data))
+    return _contents(table, snapshot, held, lost, staged, logs, spans)
+
+
+Spans = Mapping[str, tuple[Lifetime, ...]]
+
+
+def _spans(table: Table) -> Spans:
+    """In which versions each file is that the log tells of, by name."""
+    return {name_of(path): found for path, found in read_lifetimes(table.log).of_file.items()}
+
+
+def _names_besides(
+    spans: Spans, data: Sequence[ObjectInfo], versions: frozenset[int]
+) -> frozenset[str]:
+    """The files, of those on disk and those that the log tells of, that no such version has."""
+    ordered = sorted(versions)
+
+    def is_among(found: tuple[Lifetime, ...]) -> bool:
+        for each in found:
+            at = bisect_left(ordered, each.first)
+            if at < len(ordered) and each.covers(ordered[at]):
+                return True
+        return False
+
+    kept = {name for name, found in spans.items() if is_among(found)}
+    return frozenset({*spans, *map(_name, data)} - kept)
+
+
+def _contents(
+    table: Table,
+    snapshot: Snapshot,
+    held: tuple[HeldFile, ...],
+    lost: frozenset[str],
+    staged: tuple[ObjectInfo, ...],
+    logs: Mapping[int, bytes],
+    spans: Spans,
+) -> TableContents:
+    newest, names = snapshot.version, {each.name for each in held}
+    versions = {
+        version
+        for name in names
+        for one in spans.get(name, ())
+        for version in range(one.first, newest + 1 if one.end is None else one.end)
+    }
     commits = _redactions(logs, names | lost)
     checkpoints = _checkpoints(table) if commits else {}
     return TableContents(
-        table,
-        snapshot,
-        held,
-        lost,
-        staged,
-        tuple(versions),
-        commits,
-        checkpoints,
-    )
-
-
-def look_past(table: Table, snapshot: Snapshot) -> TableContents:
-    """All of a table but its newest version: what went into the others cannot be asked."""
-    lifetimes = read_lifetimes(table.log)
-    live = {file.name for file in snapshot.files}
-    data, staged = list_files(table)
-    held = tuple(HeldFile(each, None) for each in data if _name(each) not in live)
-    names = {each.name for each in held}
-    newest = snapshot.version
-    spans = [
-        one for path, found in lifetimes.of_file.items() if name_of(path) in names for one in found
-    ]
-    versions = {v for one in spans for v in range(one.first, one.end or newest)}
-    logs = {v: table.log.commit_bytes(v) for v in range(newest + 1)}
-    lost = frozenset(name for each in logs.values() for name in names_added(each)) - live
-    commits = _redactions(logs, lost)
-    return TableContents(
-        table,
-        snapshot,
-        held,
-        lost,
-        staged,
-        tuple(sorted(versions)),
-        commits,
-        _checkpoints(table) if commits else {},
+        table, snapshot, held, lost, staged, tuple(sorted(versions)), commits, checkpoints
     )
 
 
@@ -158,7 +185,7 @@ def _redactions(logs: Mapping[int, bytes], gone: Collection[str]) -> tuple[Redac
     return tuple(
         RedactedCommit(version, blake3(before).hexdigest(), blake3(after).hexdigest())
         for version, before in logs.items()
-        for after in (redact_commit(before, lambda file: file.name in gone),)
+        for after in (redact_commit(before, lambda name: name in gone),)
         if after != before
     )
 
@@ -206,13 +233,24 @@ def can_ask(fields: Sequence[StructField], subject: Subject) -> bool:
 
 
 def find_held(
-    objects: Objects, data: Sequence[ObjectInfo], live: set[str], asked: FileQuestion
+    objects: Objects,
+    data: Sequence[ObjectInfo],
+    live: set[str],
+    asked: FileQuestion,
+    unasked: Collection[str] = (),
 ) -> tuple[HeldFile, ...]:
-    """The files that hold rows of the subject. Raises StoreUnreadable for a live one that fails."""
+    """The files that hold rows of the subject, and those that cannot be asked.
+
+    Raises StoreUnreadable for a live one that fails.
+    """
+
+    def count(info: ObjectInfo) -> int | None:
+        if _name(info) in unasked:
+            return None
+        return asked.count(objects, info, is_live=_name(info) in live)
+
     with ThreadPoolExecutor(_READERS, "rocky-erase") as pool:
-        counted = list(
-            pool.map(lambda info: asked.count(objects, info, is_live=_name(info) in live), data)
-        )
+        counted = list(pool.map(count, data))
     held = []
     for info, rows in zip(data, counted, strict=True):
         if rows is None and _name(info) in live:
@@ -230,15 +268,20 @@ def _name(info: ObjectInfo) -> str:
 
 
 def _lost(
-    logs: Iterable[bytes], there: set[str], fields: Sequence[StructField], subject: Subject
+    logs: Iterable[bytes],
+    there: set[str],
+    fields: Sequence[StructField],
+    subject: Subject,
+    unasked: Collection[str],
 ) -> Iterator[str]:
     """The files that are gone, and whose statistics do not tell that no row was the subject's."""
     for data in logs:
         for name, file in names_added(data).items():
             said = json.loads(file.stats)
-            if name in there or said.keys() <= {"numRecords"}:
+            tells = said.keys() - {"numRecords"} or any(file.partition_values.values())
+            if name in there or not tells:
                 continue
-            if any(_may_hold(file, each.name, subject) for each in fields):
+            if name in unasked or any(_may_hold(file, each.name, subject) for each in fields):
                 yield name
 
 

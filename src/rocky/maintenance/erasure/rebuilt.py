@@ -68,7 +68,7 @@ class _Rebuilt:
     def _was_built_anew(self, target: str) -> bool:
         found = self._found.get(target)
         made = None if found is None else found.known.provenance
-        if found is None or made is None or found.snapshot.partition_columns:
+        if found is None or made is None:
             return False
         whole = found.known.execution.strategy in WHOLE_STRATEGIES or made.base_version is None
         newest = sorted(made.output_blake3) == sorted(each.address for each in found.snapshot.files)

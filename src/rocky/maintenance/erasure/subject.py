@@ -12,7 +12,7 @@ import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import reduce
 from typing import Any, Final
@@ -29,12 +29,17 @@ _COMMA: Final = re.compile(r"\s*,\s*")
 _CLOSED: Final = re.compile(r"\s*\)")
 _END: Final = re.compile(r"\s*\Z")
 _NUMBER: Final = re.compile(r"-?[0-9]{1,38}(\.[0-9]{1,38})?(?![\w.])")
-_TEXT: Final = re.compile(r"(DATE\s*)?'((?:[^'\\]|'')*)'", re.IGNORECASE)
+_TEXT: Final = re.compile(r"(DATE\s*|TIMESTAMP\s*)?'((?:[^'\\]|'')*)'", re.IGNORECASE)
+_TIME: Final = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
+    r"(Z|[+-][0-9]{2}:[0-9]{2})?"
+)
 _FORM: Final = (
     "`--where` takes a key column and its value, as `customer_id = 42`, `email = 'a@b.example'` or"
     " `customer_id IN (42, 43)`; {}"
 )
 RECEIPT_BYTES: Final = 32
+_LONG: Final = 2**63
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +60,32 @@ class Subject:
         """The values as rows of a column named `value`, of the type that a table has."""
         return [{"value": _of_type(each, column)} for each in self.values]
 
+    def hashed_by(self, key: str) -> "Subject | None":
+        """The same with what the mask `hash` makes of the values, beside them; None if nothing.
+
+        A table may have both, in two columns: what is clear stands in one, its hash in the other.
+        """
+        hashes = [_keyed_hash(each, key.encode()) for each in self.values]
+        if any(each is None for each in hashes):
+            return None
+        found = (each for each in hashes if each is not None)
+        return Subject(self.column, tuple(dict.fromkeys((*self.values, *found))))
+
     def fingerprint(self, receipt: str) -> str:
         """The HMAC-SHA-256 over column and values, by the key that is the receipt."""
         said = {"column": self.column.lower(), "values": sorted(map(_text_of, self.values))}
         message = canonical_json(said).encode()
         return hmac.new(bytes.fromhex(receipt), message, hashlib.sha256).hexdigest()
+
+
+def _keyed_hash(value: Value, key: bytes) -> str | int | None:
+    """What stands in a table in the place of a value that is masked by `hash`."""
+    if isinstance(value, str):
+        return hmac.new(key, value.encode(), hashlib.sha256).hexdigest()
+    if isinstance(value, int) and not isinstance(value, bool) and -_LONG <= value < _LONG:
+        digest = hmac.digest(key, value.to_bytes(8, "big", signed=True), hashlib.sha256)
+        return int.from_bytes(digest[:8], "big", signed=True)
+    return None
 
 
 def new_receipt() -> str:
@@ -122,12 +148,24 @@ def _literal(text: str, at: int) -> tuple[Value, int]:
         content = quoted[2].replace("''", "'")
         if quoted[1] is None:
             return content, quoted.end()
-        day: date | None = parse_date(content)
-        if day is not None:
-            return day, quoted.end()
+        parse = _parse_time if quoted[1].strip().upper() == "TIMESTAMP" else parse_date
+        found: date | None = parse(content)
+        if found is not None:
+            return found, quoted.end()
     raise InvalidRequest(
         _FORM.format(
-            "a value is a whole number, a decimal, a text in single quotes without backslashes, or"
-            " a date as `DATE '2026-01-31'`"
+            "a value is a whole number, a decimal, a text in single quotes without backslashes, a"
+            " date as `DATE '2026-01-31'` or a time as `TIMESTAMP '2026-01-31T12:00:00Z'`"
         )
     )
+
+
+def _parse_time(text: str) -> datetime | None:
+    """A moment where it says its zone, in UTC; else what a clock without one shows."""
+    if not _TIME.fullmatch(text):
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+        return found if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None

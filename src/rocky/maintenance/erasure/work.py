@@ -11,15 +11,15 @@ or a file that is still there, is found by the journal.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from functools import partial
 
-from rocky.errors import ErasureUnfinished, LedgerLocked, RockyError
+from rocky.errors import ErasureUnfinished, RockyError
 from rocky.language.datatypes.types import StructField
 from rocky.language.names import quote_name
 from rocky.ledger.branches import records_to_json
-from rocky.ledger.claims import living_runs
 from rocky.ledger.erasure_records import (
     ERASED,
+    ClearedVersion,
     ErasedFile,
     ErasedTable,
     ErasureRecord,
@@ -29,16 +29,26 @@ from rocky.ledger.writer import ModelRecords
 from rocky.maintenance.erasure.completion import complete_erasure
 from rocky.maintenance.erasure.contents import (
     TableContents,
-    can_ask,
     key_fields,
+    look_behind,
     look_into,
-    look_past,
 )
-from rocky.maintenance.erasure.holders import find_branch_holdings
-from rocky.maintenance.erasure.subject import Subject
+from rocky.maintenance.erasure.holders import (
+    find_branch_holdings,
+    find_clear_branches,
+    refuse_readers,
+    refuse_unreadable,
+)
+from rocky.maintenance.erasure.mask_history import MaskHistory
+from rocky.maintenance.erasure.obstacles import (
+    find_clearing_obstacle,
+    find_erasure_obstacle,
+    find_manifests,
+)
+from rocky.maintenance.erasure.order import ErasureOrder
 from rocky.maintenance.rewrite_records import Rewrite, deletion_records
 from rocky.maintenance.table_work import TableWork, find_obstacle, refuse_stopped
-from rocky.maintenance.tables import RecordedTable, find_tables, load_table_records
+from rocky.maintenance.tables import find_tables, load_table_records
 from rocky.project.configuration.strategies import WHOLE_STRATEGIES
 from rocky.run.engine.protocol import Engine, Written
 from rocky.run.engine.sql import column_list
@@ -57,73 +67,9 @@ from rocky.store.journal import (
     PreparedCommit,
     PreparedStamp,
     prepare_change,
+    remove_journal,
     write_journal,
 )
-
-_ICEBERG: Final = "metadata"
-
-
-@dataclass(frozen=True, slots=True)
-class ErasureOrder:
-    """What is to be erased, why and for whom. `receipt` is the key of the certificate's HMAC.
-
-    `left` and `sources` go into the certificate as they are. Without a `subject`, what is erased
-    is the past of tables that were built anew since an erasure, which this one `completes`.
-    """
-
-    subject: Subject | None
-    receipt: str
-    reason: str
-    by: str
-    left: Mapping[str, str]
-    sources: Mapping[str, str]
-    completes: ErasureRecord | None = None
-
-
-def find_erasure_obstacle(
-    found: RecordedTable,
-    columns: Sequence[str],
-    subject: Subject,
-    others: Sequence[str] = (),
-    mask: str | None = None,
-) -> str | None:
-    """Why the rows of a subject cannot be taken out of a table.
-
-    `others` are columns mixed in, `mask` what stands in the place of the key.
-    """
-    fields = key_fields(found.snapshot, columns)
-    kinds = {str(each.type) for each in fields}
-    names = {each.name.lower() for each in fields}
-    if mask is not None:
-        return (
-            f"its key column is masked by `{mask}`, so nobody can ask it for the value: erase by"
-            " another column, or by what stands in the table, naming its model with `--from`"
-        )
-    if others:
-        listed = ", ".join(f"`{each}`" for each in others)
-        return (
-            f"its key column takes values of {listed} too; where that is the same key, name its"
-            " table with `--from` as well"
-        )
-    if len(fields) < len(set(map(str.lower, columns))):
-        return "it has not been built with its key column yet: run its model, or build it anew"
-    if len(kinds) != 1 or not can_ask(fields, subject):
-        return (
-            f"its key column is `{', '.join(sorted(kinds))}`, and the value is of another type: a"
-            " text stands in quotes, a number does not"
-        )
-    if names & {each.lower() for each in found.snapshot.partition_columns}:
-        return "it is partitioned by the key, which then stands in every line of its log"
-    if found.snapshot.configuration.get("delta.appendOnly") == "true":
-        return "it is append-only: `delta.appendOnly` is set"
-    return find_manifests(found) or find_obstacle(found)
-
-
-def find_manifests(found: RecordedTable) -> str | None:
-    """Why the metadata of Iceberg is in the way, where a table has any."""
-    for _ in found.table.objects.list(f"{found.table.prefix}/{_ICEBERG}"):
-        return "it has metadata of Iceberg beside it, whose manifests repeat bounds of values"
-    return None
 
 
 def erase_rows(
@@ -136,23 +82,26 @@ def erase_rows(
     ErasureUnfinished when it has begun and did not come to its end.
     """
     resources = opened.resources
+    refuse_unreadable(resources)
     found = find_tables(
         load_table_records(resources.ledger.path), resources.warehouse, sorted(wanted)
     )
     record = resources.circumstances.open_record(
         now, opened.project.config_hash.hex(), resources.warehouse.objects.place("")
     )
-    told = replace(record, selection=tuple(f"erase {each.table.name}" for each in found))
+    verb = "clear versions of" if order.clears_versions else "erase"
+    told = replace(record, selection=tuple(f"{verb} {each.table.name}" for each in found))
     tables = [each.table for each in found]
     with open_recorded_run(resources, told, tables, opened.caller.warn) as (begun, moved):
-        _refuse_readers(opened, begun)
+        refuse_readers(resources, begun.run_id)
         # Once more: only now nobody else writes them.
         records = load_table_records(resources.ledger.path)
+        history = MaskHistory(order.masks, resources.ledger.path, resources.warehouse)
         prepared = []
         for each in find_tables(records, resources.warehouse, sorted(wanted)):
             refuse_stopped(opened.stop)
             columns = wanted[each.table.name.lower()]
-            work = ErasureWork(opened, begun, each, order.subject, tuple(columns), now)
+            work = ErasureWork(opened, begun, each, order, history, tuple(columns), now)
             made = work.prepare()
             if made is not None:
                 prepared.append(made)
@@ -162,6 +111,12 @@ def erase_rows(
         journal = _journal(opened, begun, prepared, order, now)
         begun.check_unbroken()
         write_journal(resources.warehouse, journal, ERASURE_FOLDER)
+        try:
+            # From here on no run begins; one that began meanwhile may read what is to go.
+            refuse_readers(resources, begun.run_id)
+        except RockyError:
+            remove_journal(resources.warehouse, begun.run_id, ERASURE_FOLDER)
+            raise
         try:
             certificate = complete_erasure(opened, begun, journal, now)
         except RockyError as error:
@@ -179,21 +134,15 @@ def _refuse_branches(
     """Raise RockyError where a branch holds such rows, also one that was made a moment ago."""
     columns = {each.told.target.lower(): each.told.columns for each in prepared}
     names = frozenset(one.name for each in prepared for one in each.contents.held)
-    for each in find_branch_holdings(opened.resources.warehouse, columns, order.subject, names):
+    warehouse = opened.resources.warehouse
+    found = find_branch_holdings(warehouse, columns, order.subject_of, names, order.masks)
+    if order.clears_versions:
+        found = (*found, *find_clear_branches(warehouse, order.masks))
+    for each in found:
         raise RockyError(
             f"nothing was erased: branch `{each.branch}` holds such rows in `{each.table}`, and"
             f" would go on holding them; `rocky branch delete {each.branch}`"
         )
-
-
-def _refuse_readers(opened: RunSession, begun: BegunRun) -> None:
-    """Raise LedgerLocked while another run is under way: it may read what is about to go."""
-    for claim in living_runs(opened.resources.ledger.path):
-        if claim.run_id != begun.run_id:
-            raise LedgerLocked(
-                f"run `{claim.run_id}` is under way and may read what is to be erased; wait for it,"
-                " or stop it"
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,21 +159,15 @@ class PreparedTable:
 class ErasureWork(TableWork):
     """One table from which rows are taken."""
 
-    subject: Subject | None
+    order: ErasureOrder
+    history: MaskHistory
     columns: tuple[str, ...]
     now: datetime
 
     def prepare(self) -> PreparedTable | None:
         """What is to be done with a table, its new files written; None where there is nothing."""
         table, snapshot, _ = self.found
-        if self.subject is None:
-            contents = look_past(table, snapshot)
-            reason = find_manifests(self.found) or find_obstacle(self.found)
-        else:
-            contents = look_into(table, snapshot, self.columns, self.subject)
-            reason = find_erasure_obstacle(self.found, self.columns, self.subject)
-        if reason is not None:
-            raise RockyError(f"nothing was erased: `{table.name}` cannot be erased from: {reason}")
+        contents = self._look()
         if contents.is_clean:
             return None
         self.require_sound(contents.live)
@@ -264,6 +207,38 @@ class ErasureWork(TableWork):
         told = replace(told, to_version=commit.version, rows_hash_after=rows_hash)
         return PreparedTable(contents, told, commit, records)
 
+    def _look(self) -> TableContents:
+        """What has to go. Raises RockyError where it cannot."""
+        table, snapshot, _ = self.found
+        target = table.name.lower()
+        subject = self.order.subject_of(target)
+        if subject is not None:
+            asked = self.history.asked_as_now(target, self.order.keys)
+            reason = find_erasure_obstacle(self.found, self.columns, subject, asked)
+            look = partial(look_into, table, snapshot, self.columns, subject, asked)
+        elif self.order.completes is not None:
+            reason = find_manifests(self.found) or find_obstacle(self.found)
+            look = partial(look_behind, table, snapshot, {snapshot.version})
+        else:
+            kept = self.history.masked_as_now(target)
+            reason = find_clearing_obstacle(self.found, kept)
+            look = partial(look_behind, table, snapshot, kept)
+        if reason is not None:
+            raise RockyError(f"nothing was erased: `{table.name}` cannot be erased from: {reason}")
+        return look()
+
+    def _cleared(self) -> tuple[ClearedVersion, ...]:
+        """The versions that go because they were masked otherwise."""
+        if not self.order.clears_versions:
+            return ()
+        target = self.found.table.name.lower()
+        kept = self.history.masked_as_now(target)
+        return tuple(
+            ClearedVersion(version, each.rows_hash, each.digest or None)
+            for version, each in enumerate(self.history.versions(target))
+            if version not in kept
+        )
+
     def _told(self, contents: TableContents) -> ErasedTable:
         table, snapshot, _ = self.found
         before = snapshot.configuration[ROWS_HASH]
@@ -290,23 +265,36 @@ class ErasureWork(TableWork):
                 RemovedCheckpoint(int(name[:20]), digest)
                 for name, digest in contents.checkpoints.items()
             ),
+            cleared=self._cleared(),
         )
 
     def _commit(self, contents: TableContents, left: Written, rows_hash: str) -> PreparedCommit:
         change = self.change("DELETE", contents.live, left.files, rows_hash)
+        # A partition of the key's values names the value, also where its file is removed.
+        base = replace(
+            self.snapshot,
+            files=tuple(
+                replace(file, partition_values=dict.fromkeys(file.partition_values))
+                if file in contents.live
+                else file
+                for file in self.snapshot.files
+            ),
+        )
+        change = replace(change, base=base)
         moment = PreparedStamp(int(self.now.timestamp() * 1000), self.begun.run_id)
         return prepare_change(self.found.table, change, moment)
 
     def _part(self, engine: Engine, contents: TableContents) -> tuple[Written, str]:
         """The rows that stay, as files, and the hash of those that go. Raises RockyError."""
         refuse_stopped(self.opened.stop)
-        assert self.subject is not None
+        wanted = self.order.subject_of(self.found.table.name.lower())
+        assert wanted is not None
         table, snapshot, _ = self.found
         fields = key_fields(snapshot, self.columns)
         subject = f"rocky_subject_{''.join(each for each in self.begun.run_id if each.isdigit())}"
         # As rows, and not in the text: Spark writes texts and plans into its logs.
         value = StructField("value", fields[0].type, nullable=False)
-        engine.views.bind_rows(subject, [value], self.subject.rows(fields[0]))
+        engine.views.bind_rows(subject, [value], wanted.rows(fields[0]))
         held = " OR ".join(f"subject.value = kept.{quote_name(each.name)}" for each in fields)
         names = column_list(field.name for field in snapshot.schema)
         paths = {file.path for file in contents.live}
@@ -346,7 +334,7 @@ def _journal(
         now,
         order.reason,
         order.by,
-        *_named(order),
+        *order.named,
         tuple(each.told for each in prepared),
         order.left,
         order.sources,
@@ -383,11 +371,3 @@ def _journal(
     )
     assert begun.authority.sign is not None
     return replace(journal, signature=begun.authority.sign(journal.statement))
-
-
-def _named(order: ErasureOrder) -> tuple[str, str]:
-    """The column and the HMAC that a certificate names its subject by."""
-    if order.subject is not None:
-        return order.subject.column, order.subject.fingerprint(order.receipt)
-    assert order.completes is not None
-    return order.completes.column, order.completes.hmac

@@ -7,10 +7,11 @@ record, file or message; whoever has to prove later whom a certificate is about 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rocky.analysis.compilation import Compilation
 from rocky.errors import InvalidRequest, RunRefused
+from rocky.operations.branch.lifecycle import DeleteRequest, delete
 from rocky.operations.governance.erase_report import (
     BranchErasure,
     EraseReport,
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
     from rocky.maintenance.tables import RecordedTable
     from rocky.run.prepare.session import RunSession
 
+_HASHED: Final = "hash"
+"""The mask whose results can be looked for, by whoever has its key."""
+
 
 @dataclass(frozen=True, slots=True)
 class EraseRequest(Request):
@@ -52,7 +56,8 @@ class EraseRequest(Request):
 
     With `apply` it is done, and needs a `reason`. With `resume` erasures go on: what was
     interrupted is finished, and tables that were left and built anew since lose their past.
-    `adapter` says where the tables are.
+    `adapter` says where the tables are. With `with_branches`, branches that hold such rows are
+    deleted first; else they are in the way.
     """
 
     where: str | None = field(default=None, repr=False)
@@ -61,15 +66,17 @@ class EraseRequest(Request):
     reason: str | None = None
     resume: bool = False
     adapter: str | None = None
+    with_branches: bool = False
 
 
 def erase(workspace: Workspace, request: EraseRequest) -> EraseReport:
     """Find the rows of a subject and, to `apply`, take them out of every version of all tables.
 
     Raises InvalidRequest for a condition that names no key, RunRefused on a branch, for a project
-    with errors or a remote state, and where something stands in the way, NothingSelected for
-    unknown names, LedgerLocked while a run is under way, ErasureUnfinished when one has to be
-    finished first, and SealRefused when it was done and is not sealed.
+    with errors or a remote state that cannot be read, and where something stands in the way,
+    NothingSelected for unknown names, LedgerLocked while a run is under way on any machine,
+    ErasureUnfinished when one has to be finished first, StateSyncFailed, and SealRefused when it
+    was done and is not sealed.
     """
     if workspace.branch_name is not None:
         raise RunRefused(
@@ -77,12 +84,6 @@ def erase(workspace: Workspace, request: EraseRequest) -> EraseReport:
             " production's too; erase from production, and delete the branch"
         )
     project = load_sound_project(workspace, "erased")
-    backend = project.config.state.backend
-    if backend != "local":
-        raise RunRefused(
-            f'the state is remote (`[state] backend = "{backend}"`), so copies of records and runs'
-            " on other machines cannot be known: nothing was erased"
-        )
     _refuse_odd(request)
     if request.resume:
         return _resume(workspace, project, request)
@@ -101,6 +102,8 @@ def erase(workspace: Workspace, request: EraseRequest) -> EraseReport:
 
 
 def _refuse_odd(request: EraseRequest) -> None:
+    if request.with_branches and not request.apply:
+        raise InvalidRequest("`--with-branches` deletes branches: it goes with `--apply`")
     if request.resume:
         if request.where is not None or request.sources or request.apply or request.reason:
             raise InvalidRequest("`--resume` finishes what was begun, and takes nothing beside it")
@@ -136,8 +139,9 @@ def _resume(workspace: Workspace, project: Project, request: EraseRequest) -> Er
 
 def _settle(opened: "RunSession") -> "list[ErasureRecord]":
     from rocky.ledger.erasure_records import load_erasures  # noqa: PLC0415
+    from rocky.maintenance.erasure.order import ErasureOrder  # noqa: PLC0415
     from rocky.maintenance.erasure.rebuilt import find_rebuilt, table_records  # noqa: PLC0415
-    from rocky.maintenance.erasure.work import ErasureOrder, erase_rows  # noqa: PLC0415
+    from rocky.maintenance.erasure.work import erase_rows  # noqa: PLC0415
     from rocky.maintenance.tables import find_tables, load_table_records  # noqa: PLC0415
 
     resources = opened.resources
@@ -170,10 +174,15 @@ class _Erasure:
         _, self._adapter = main_adapter(self._project, request.adapter)
         self._state = state_path(workspace)
         refresh_state(workspace, self._state)
+        from rocky.maintenance.erasure.mask_history import masks_now  # noqa: PLC0415
+
+        self._masks = masks_now(compilation)
+        self._hashed: dict[str, Subject] = {}
 
     def report(self) -> EraseReport:
         from rocky.maintenance.erasure.carriers import find_carriers, target_of  # noqa: PLC0415
         from rocky.maintenance.erasure.holders import find_branch_holdings  # noqa: PLC0415
+        from rocky.maintenance.erasure.mask_history import MaskHistory  # noqa: PLC0415
         from rocky.maintenance.tables import find_tables, load_table_records  # noqa: PLC0415
         from rocky.run.prepare.claims import refuse_unfinished_erasure  # noqa: PLC0415
 
@@ -192,13 +201,25 @@ class _Erasure:
         found = find_tables({each: records[each] for each in built}, warehouse, ())
         mixed = {target: carriers.mixed.get(name, ()) for target, name in targets.items()}
         masks = {target: carriers.masked.get(name) for target, name in targets.items()}
-        looked = [self._look(each, columns, mixed, masks) for each in found]
+        self._hashed = self._find_hashed(masks)
+        history = MaskHistory(self._masks, self._state, warehouse)
+        asked = {
+            key: history.asked_as_now(key, columns)
+            for key in (each.table.name.lower() for each in found)
+        }
+        looked = [self._look(each, columns, mixed, masks, asked) for each in found]
         names = frozenset(
             one.name for _, contents in looked if contents is not None for one in contents.held
         )
         branches = tuple(
             BranchErasure(each.branch, each.table, each.files)
-            for each in find_branch_holdings(warehouse, columns, self._subject, names)
+            for each in find_branch_holdings(
+                warehouse,
+                columns,
+                lambda target: self._hashed.get(target, self._subject),
+                names,
+                self._masks,
+            )
         )
         left = self._left(carriers, records)
         report = EraseReport(
@@ -212,19 +233,30 @@ class _Erasure:
         )
         return self._apply(report, columns) if self._request.apply else report
 
+    def _find_hashed(self, masks: Mapping[str, str | None]) -> "dict[str, Subject]":
+        """What tables are asked for that hold the key hashed, where the key of hashes is here."""
+        secret = self._project.config.governance.hash_key
+        subject = None if secret is None else self._subject.hashed_by(secret)
+        if subject is None:
+            return {}
+        return {target: subject for target, mask in masks.items() if mask == _HASHED}
+
     def _look(
         self,
         found: "RecordedTable",
         columns: Mapping[str, Sequence[str]],
         mixed: Mapping[str, Sequence[str]],
         masks: Mapping[str, str | None],
+        asked: Mapping[str, frozenset[int]],
     ) -> "tuple[TableErasure, TableContents | None]":
         from rocky.maintenance.erasure.contents import look_into  # noqa: PLC0415
-        from rocky.maintenance.erasure.work import find_erasure_obstacle  # noqa: PLC0415
+        from rocky.maintenance.erasure.obstacles import find_erasure_obstacle  # noqa: PLC0415
 
         table, snapshot, _ = found
         keys, key = tuple(columns[table.name.lower()]), table.name.lower()
-        reason = find_erasure_obstacle(found, keys, self._subject, mixed[key], masks[key])
+        subject = self._hashed.get(key, self._subject)
+        mask = None if key in self._hashed else masks[key]
+        reason = find_erasure_obstacle(found, keys, subject, asked[key], mixed[key], mask)
         version = snapshot.version
         if reason is not None:
             said = TableErasure(
@@ -236,7 +268,7 @@ class _Erasure:
                 reason=reason,
             )
             return said, None
-        contents = look_into(table, snapshot, keys, self._subject)
+        contents = look_into(table, snapshot, keys, subject, asked[key])
         return table_held(found, keys, contents), contents
 
     def _left(self, carriers: "Carriers", records: Mapping[str, object]) -> tuple[Remainder, ...]:
@@ -278,12 +310,20 @@ class _Erasure:
         return tuple(found)
 
     def _apply(self, report: EraseReport, columns: Mapping[str, Sequence[str]]) -> EraseReport:
-        _refuse_obstacles(report)
+        _refuse_obstacles(report, with_branches=self._request.with_branches)
         pending = {each.table.lower() for each in report.tables if each.status == "pending"}
+        if not pending and not report.branches:
+            return report
+        # The last thing before: what could refuse the erasure has been asked.
+        deleted = tuple(sorted({each.branch for each in report.branches}))
+        for name in deleted:
+            delete(self._workspace, DeleteRequest(name))
+        report = replace(report, branches=(), branches_deleted=deleted)
         if not pending:
             return report
+        from rocky.maintenance.erasure.order import ErasureOrder  # noqa: PLC0415
         from rocky.maintenance.erasure.subject import new_receipt  # noqa: PLC0415
-        from rocky.maintenance.erasure.work import ErasureOrder, erase_rows  # noqa: PLC0415
+        from rocky.maintenance.erasure.work import erase_rows  # noqa: PLC0415
         from rocky.run.prepare.session import open_run  # noqa: PLC0415
 
         receipt, project = new_receipt(), self._project
@@ -297,6 +337,9 @@ class _Erasure:
                 circumstances.triggering_identity or "unknown",
                 {each.name: each.advice for each in report.left},
                 {each.name: each.advice for each in report.sources},
+                masks=self._masks,
+                keys=columns,
+                hashed=self._hashed,
             )
             wanted = {target: columns[target] for target in pending}
             certificate = erase_rows(opened, wanted, order, datetime.now(UTC))
@@ -308,15 +351,15 @@ class _Erasure:
         )
 
 
-def _refuse_obstacles(report: EraseReport) -> None:
+def _refuse_obstacles(report: EraseReport, *, with_branches: bool) -> None:
     """Raise RunRefused for whatever would leave rows of the subject behind."""
     refused = next((each for each in report.tables if each.status == "refused"), None)
     if refused is not None:
         raise RunRefused(f"nothing was erased: `{refused.table}` is in the way: {refused.reason}")
-    if report.branches:
+    if report.branches and not with_branches:
         names = sorted({each.branch for each in report.branches})
         listed = ", ".join(f"`rocky branch delete {each}`" for each in names)
         raise RunRefused(
             "nothing was erased: branches hold such rows too, and would go on holding them;"
-            f" {listed}"
+            f" {listed}, or erase with `--with-branches`, which deletes them"
         )

@@ -64,7 +64,8 @@ class EraseReport(Digested):
     """What was erased, or would be.
 
     `left` are tables that were made from such rows and do not carry the key, `sources` what is not
-    Rocky's, `plans` kept plans that no longer fit. `hmac` stands in the certificate of `run_id`,
+    Rocky's, `plans` kept plans that no longer fit. `branches` hold such rows, `branches_deleted`
+    did. `hmac` stands in the certificate of `run_id`,
     and `receipt` is its key, which is kept nowhere else.
     """
 
@@ -72,6 +73,7 @@ class EraseReport(Digested):
     column: str
     tables: tuple[TableErasure, ...]
     branches: tuple[BranchErasure, ...] = ()
+    branches_deleted: tuple[str, ...] = ()
     left: tuple[Remainder, ...] = ()
     sources: tuple[Remainder, ...] = ()
     plans: int = 0
@@ -135,6 +137,7 @@ def certified_report(
         tables=(*done.values(), *others),
         left=tuple(Remainder(*each) for each in certificate.left.items()),
         sources=tuple(Remainder(*each) for each in certificate.sources.items()),
+        branches_deleted=() if planned is None else planned.branches_deleted,
         plans=0 if planned is None else planned.plans,
         run_id=certificate.run_id,
         hmac=certificate.hmac,

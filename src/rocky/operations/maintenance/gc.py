@@ -151,13 +151,13 @@ def gc(workspace: Workspace, request: GcRequest) -> GcReport:
             " other machines need cannot be known: nothing was removed"
         )
     warehouses = _open_warehouses(workspace, project, request.adapter)
-    retention = _retention_of(project.config)
+    retention = retention_of(project.config)
     dry_run = request.dry_run or not project.config.gc.physical_delete
     orders = CollectionRequest(retention, dry_run, datetime.now(UTC))
     return _report(collect_files(state_path(workspace), warehouses, orders), retention)
 
 
-def _retention_of(config: Config) -> Retention:
+def retention_of(config: Config) -> Retention:
     """What the project asks to keep."""
     kept, collected = config.state.retention, config.gc
     days = kept.max_age_days if collected.retention_days is None else collected.retention_days

@@ -149,7 +149,7 @@ def _pinned(workspace: Workspace, name: str, table: Table, request: TableRequest
     version = request.version
     if request.run is not None:
         version = _version_after(workspace, name, table, request.run)
-    snapshot = find_snapshot(table, version)
+    snapshot = find_snapshot(workspace, table, version)
     return Relation(name, snapshot.schema, snapshot.schema, table, snapshot)
 
 

@@ -161,7 +161,7 @@ def _show_table(
     workspace: Workspace, name: str, table: Table, request: ShowRequest, read: Read | None = None
 ) -> ShowReport:
     """Rows of a table that is stored; `read` is what the project declares it to be."""
-    snapshot = find_snapshot(table, request.version)
+    snapshot = find_snapshot(workspace, table, request.version)
     fields = choose_columns(snapshot.schema, request.columns, name)
     run_id = find_run_id(table, snapshot)
     where = request.where

@@ -7,7 +7,14 @@ from typing import Final, NamedTuple
 
 from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import NothingSelected
-from rocky.operations.workspace import Workspace, model_named, model_names, unknown_name
+from rocky.ledger.erasure_records import load_erasures
+from rocky.operations.workspace import (
+    Workspace,
+    model_named,
+    model_names,
+    state_path,
+    unknown_name,
+)
 from rocky.plan.adapters import adapter_of, find_adapter
 from rocky.plan.steps import Read
 from rocky.project import Project
@@ -15,6 +22,7 @@ from rocky.project.models import Target
 from rocky.project.pipeline_tables import PipelineTable
 from rocky.run.materialize.seeds import seed_target
 from rocky.run.prepare.pins import open_project_warehouse
+from rocky.store.data_file import SUFFIX
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.warehouse import RESERVED, Table, Warehouse
 
@@ -124,8 +132,11 @@ def _unknown(wanted: str, declared: list[str], stored: list[str]) -> str:
     return f"no {noun} `{wanted}`; {hint}" if hint else unknown_name(noun, wanted, declared)
 
 
-def find_snapshot(table: Table, version: int | None) -> Snapshot:
-    """The table now or at a version. Raises NothingSelected when it never was."""
+def find_snapshot(workspace: Workspace, table: Table, version: int | None) -> Snapshot:
+    """The table now or at a version.
+
+    Raises NothingSelected when it never was, and when files of it were erased since.
+    """
     newest = table.snapshot()
     if newest is None:
         raise NothingSelected(f"`{table.name}` has not been built")
@@ -136,7 +147,24 @@ def find_snapshot(table: Table, version: int | None) -> Snapshot:
         raise NothingSelected(
             f"`{table.name}` has no version {version}; the newest is {newest.version}"
         )
+    _refuse_erased(workspace, table, asked)
     return asked
+
+
+def _refuse_erased(workspace: Workspace, table: Table, asked: Snapshot) -> None:
+    addresses = {file.address for file in asked.files}
+    for certificate in load_erasures(state_path(workspace)):
+        for told in certificate.tables:
+            gone = addresses & {each.blake3_hash for each in told.files}
+            here = (told.target, told.warehouse) == (table.name, table.objects.place(""))
+            # The same bytes may have been written again since.
+            if here and any(
+                table.objects.info(f"{table.prefix}/{each}{SUFFIX}") is None for each in gone
+            ):
+                raise NothingSelected(
+                    f"version {asked.version} of `{table.name}` can no longer be read: files of it"
+                    f" were erased, by the certificate of {certificate.run_id}"
+                )
 
 
 def find_run_id(table: Table, snapshot: Snapshot) -> str | None:

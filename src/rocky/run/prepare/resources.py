@@ -17,6 +17,7 @@ from uuid import uuid4
 from rocky.analysis.disclosure import Disclosure
 from rocky.errors import StateSyncFailed
 from rocky.ledger.chain import Head
+from rocky.ledger.claims import Claim
 from rocky.ledger.record import RunId
 from rocky.ledger.writer import Ledger
 from rocky.plan.kept_plan import AppliedPlan
@@ -89,6 +90,9 @@ class RemoteState(Protocol):
     ) -> AbstractContextManager[RemoteClaim]: ...
 
     def publish(self, run_id: str, *, required: bool = True) -> Head | None: ...
+
+    def living_runs(self) -> tuple[Claim, ...]:
+        """What runs on other machines have claimed, and those here that the remote copy knows."""
 
 
 @contextmanager

@@ -1,9 +1,10 @@
 """Redaction: commits of a log that say no more of some files than their name, size and rows.
 
-Statistics are values: the lowest and highest of a column stand in the log as they are in the file.
-Where a file was removed because of whose rows it held, its statistics go as well. What the log says
-of which files the table had at which version stays, so that every version can still be accounted
-for. Redacting twice is redacting once.
+Statistics are values: the lowest and highest of a column stand in the log as they are in the file;
+and so is the partition of a file, which is said again when the file is removed. Where a file was
+removed because of whose rows it held, both go as well. What the log says of which files the table
+had at which version stays, so that every version can still be accounted for. Redacting twice is
+redacting once.
 """
 
 import json
@@ -13,8 +14,8 @@ from typing import Any
 from rocky.store.data_file import DataFile, name_of
 from rocky.store.delta.actions import parse_add, parse_path
 
-IsErased = Callable[[DataFile], bool]
-"""Whether nothing may be said of the values in a file."""
+IsErased = Callable[[str], bool]
+"""Whether nothing may be said of the values in a file, by its name."""
 
 
 def redact_commit(data: bytes, is_erased: IsErased) -> bytes:
@@ -29,16 +30,20 @@ def _redact_line(line: bytes, is_erased: IsErased) -> bytes:
     if not line.strip():
         return line
     action = json.loads(line)
-    added = action.get("add")
-    if not added or not is_erased(parse_add(added)):
+    kind = "add" if action.get("add") else "remove"
+    said = action.get(kind)
+    if not said or not is_erased(name_of(parse_path(said))):
         return line
-    said = json.loads(added.get("stats") or "{}")
-    kept = {"numRecords": said["numRecords"]}
-    if said == kept and "tags" not in added:
+    redacted = {key: value for key, value in said.items() if key != "tags"}
+    if redacted.get("partitionValues"):
+        redacted["partitionValues"] = dict.fromkeys(redacted["partitionValues"])
+    if redacted.get("stats"):
+        rows = json.loads(redacted["stats"]).get("numRecords")
+        kept = {} if rows is None else {"numRecords": rows}
+        redacted["stats"] = json.dumps(kept, separators=(",", ":"))
+    if redacted == said:
         return line
-    redacted = {key: value for key, value in added.items() if key != "tags"}
-    redacted["stats"] = json.dumps(kept, separators=(",", ":"))
-    return json.dumps({**action, "add": redacted}, separators=(",", ":")).encode()
+    return json.dumps({**action, kind: redacted}, separators=(",", ":")).encode()
 
 
 def names_added(data: bytes) -> Mapping[str, DataFile]:

@@ -33,6 +33,7 @@ from rocky.store.data_file import DataFile
 from rocky.store.delta.comments import Comments, comments_of
 from rocky.store.delta.labels import CLASSIFICATION, TABLE_LABELS
 from rocky.store.delta.snapshot import Snapshot
+from rocky.store.iceberg import FOLDER
 from rocky.store.iceberg.schema import (
     column_metrics,
     iceberg_schema,
@@ -121,7 +122,7 @@ class TableFileIO(FileIO):
         return self._prefix + location.removeprefix(self._location)
 
 
-HINT: Final = "metadata/version-hint.text"
+HINT: Final = f"{FOLDER}/version-hint.text"
 KEPT_SNAPSHOTS: Final = 100
 """More would make every commit slower: the metadata file names them all."""
 
@@ -133,11 +134,17 @@ _PROPERTIES: Final = {
 }
 
 
-def write_metadata(table: Table, snapshot: Snapshot) -> str:
-    """The location of metadata for a snapshot, which is written unless it is there."""
+def write_metadata(table: Table, snapshot: Snapshot, *, anew: bool = False) -> str:
+    """The location of metadata for a snapshot, which is written unless it is there.
+
+    `anew` if it is to know of no other snapshot: all that was written before is removed.
+    """
     publishing = _Publication(table)
     try:
-        publishing.publish(snapshot)
+        if anew:
+            publishing.renew(snapshot)
+        else:
+            publishing.publish(snapshot)
     except (OSError, BaseError, ValidationError) as error:
         raise StoreUnwritable(
             f"cannot write Iceberg metadata of `{table.name}`: {error}"
@@ -146,7 +153,7 @@ def write_metadata(table: Table, snapshot: Snapshot) -> str:
 
 
 def _path_of(version: int) -> str:
-    return f"metadata/v{version}.metadata.json"
+    return f"{FOLDER}/v{version}.metadata.json"
 
 
 class _Publication:
@@ -167,6 +174,20 @@ class _Publication:
         latest = self._latest()
         if latest is None or latest < snapshot.version:
             self._objects.put(f"{self._prefix}/{HINT}", str(snapshot.version).encode())
+
+    def renew(self, snapshot: Snapshot) -> None:
+        """Begin anew at a snapshot, and remove what tells of others."""
+        before = [info.path for info in self._objects.list(f"{self._prefix}/{FOLDER}")]
+        transaction = self._begin(
+            _new_metadata(self.location, iceberg_schema(snapshot.schema), snapshot)
+        )
+        _describe(transaction, comments_of(snapshot))
+        self._change_files(transaction, snapshot)
+        path, hint = f"{self._prefix}/{_path_of(snapshot.version)}", f"{self._prefix}/{HINT}"
+        self._objects.put(path, transaction.table_metadata.model_dump_json().encode())
+        self._objects.put(hint, str(snapshot.version).encode())
+        # Last: until here readers find what there was, and from here on what there is.
+        self._objects.delete([each for each in before if each not in (path, hint)])
 
     def metadata_of(self, snapshot: Snapshot) -> TableMetadata:
         schema = iceberg_schema(snapshot.schema)

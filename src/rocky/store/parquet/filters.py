@@ -1,12 +1,13 @@
 """Filters asked of the columns of a file, as Spark would answer them.
 
 Only where Arrow and Spark are sure to agree: whole numbers, decimals, plain strings, flags and
-dates, each with a literal of its own kind. NaN, collations, CHAR and times are left to Spark. A
+dates, each with a literal of its own kind, and times where a caller gives a time as a value. NaN,
+collations and CHAR are left to Spark, and so are times that people write: a session has a zone. A
 comparison with a null is neither true nor false, and a row is kept only where the whole is true.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Final
 
@@ -60,6 +61,11 @@ def _scalar(value: Any, type: DataType) -> Any:  # noqa: A002 - the noun of `dat
     """A literal as a value of a column; None where Spark must say what comparing them means."""
     if isinstance(value, bool):
         return pa.scalar(value) if type.kind == "boolean" else None
+    if isinstance(value, datetime):
+        # A moment for a column of moments; what a clock shows for one without zones.
+        zone = None if value.tzinfo is None else "UTC"
+        kind = "timestamp_ntz" if zone is None else "timestamp"
+        return pa.scalar(value, pa.timestamp("us", zone)) if type.kind == kind else None
     if type.kind in _WHOLE and isinstance(value, int):
         return pa.scalar(value, pa.int64()) if _digits(value) <= _MOST_DIGITS else None
     if isinstance(type, t.DecimalType) and isinstance(value, int | Decimal):
