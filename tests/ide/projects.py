@@ -1,6 +1,7 @@
 """Projects in which editors are tried, and marks in texts for places."""
 
 import shutil
+import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -118,12 +119,9 @@ def at(view: View, path: str, words: str, inside: str = "") -> tuple[OpenFile, i
 
 def compile_with(root: Path, scratch: Path):
     """A check for edits: the project at `root` compiled with files changed, added and removed."""
-    count = 0
 
     def check(texts):
-        nonlocal count
-        count += 1
-        place = scratch / f"edited-{count}"
+        place = Path(tempfile.mkdtemp(dir=scratch)) / "edited"
         shutil.copytree(root, place)
         for path, text in texts.items():
             if text is None:
