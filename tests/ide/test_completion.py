@@ -7,7 +7,7 @@ from rocky.ide.signature_help import signature_help
 from rocky.language.dsl.cursor import Cursor
 from rocky.language.dsl.pipelines import STEP_WORDS, _Parser
 from rocky.language.dsl.tokens import read_tokens
-from tests.ide.projects import marked
+from tests.ide.projects import marked, shop
 
 
 def offered(view, path, text, *kinds):
@@ -55,6 +55,7 @@ def test_columns_in_scope_are_offered_first_in_half_written_sql(view, text, firs
         ("SELECT tid| FROM orders", ["tidy("]),
         ("SELECT @n| FROM orders", ["net"]),
         ("select id from orders whe|", ["where"]),
+        ("SELECT @net(gross, ra| FROM orders", ["rate => "]),
     ],
 )
 def test_tables_functions_macros_and_words_are_offered_where_they_fit(view, text, some):
@@ -137,3 +138,14 @@ def test_a_comma_in_a_text_or_outside_of_a_call_is_no_argument(view):
     found = signature_help(*marked(view, "models/last.sql", "SELECT upper('a,b' |"))
     assert found is not None
     assert 0 == found.argument
+
+
+def test_the_columns_of_its_inputs_are_offered_in_the_texts_of_a_python_model(tmp_path):
+    code = "def model(orders):\n    return orders.select('gr')\n"
+    view = shop(tmp_path, **{"models/scored.py": code})
+    file = view.open("models/scored.py")
+
+    found = complete(file, code.index("gr')") + 2)
+
+    assert [("gross", "orders")] == [(each.text, each.description) for each in found]
+    assert () == complete(file, code.index("return") + 3)

@@ -99,7 +99,8 @@ def _allow(file: OpenFile, finding: Diagnostic) -> TextEdit | None:
     line = source.line_of(finding.span.start)
     end = source.line_span(line).end
     comment = f"-- rocky: allow({finding.code.value})"
-    if any(each.start <= end <= each.end for each in find_comments(file.text)):
+    at = end - file.sql_start
+    if any(each.start <= at <= each.end for each in find_comments(file.text[file.sql_start :])):
         start = source.line_span(line).start
         indent = re.match(r"[ \t]*", file.text[start:])
         space = indent[0] if indent is not None else ""

@@ -19,7 +19,6 @@ from rocky.ide.view import OpenFile, Place, View
 from rocky.language.binder.name_uses import NameUse
 from rocky.language.ir import LINEAGE_KINDS
 from rocky.language.names import bare_name, quote_if_needed
-from rocky.language.quotes import only_code
 from rocky.project import ModelFile
 
 _BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
@@ -237,7 +236,7 @@ def _replace_alias(file: OpenFile, span: Span, new: str) -> TextEdit:
 def _is_item(file: OpenFile, span: "Span | re.Match[str]") -> bool:
     """Whether the path that ends in a word begins a select item, or an entry of a step."""
     start = span.start() if isinstance(span, re.Match) else span.start
-    code = only_code(file.text[: _path_start(file.text, start)])
+    code = file.code[: _path_start(file.text, start)]
     begins = _ENTRY_BEGINS if file.kind == "rocky" else _ITEM_BEGINS
     return begins.search(code) is not None
 
@@ -250,8 +249,7 @@ def _path_start(text: str, at: int) -> int:
 
 def _as(file: OpenFile) -> str:
     """The word AS in the letters that the author writes words in."""
-    code = only_code(file.text[file.sql_start :])
-    return "as" if "select" in code and "SELECT" not in code else "AS"
+    return "as" if "select" in file.code and "SELECT" not in file.code else "AS"
 
 
 def written(name: str) -> str:

@@ -13,6 +13,7 @@ from rocky.ide.completion_items import CompletionItem, CompletionKind, matching
 from rocky.ide.functions import find_card, function_names, kind_of, macro_card
 from rocky.ide.hover import columns_of
 from rocky.ide.repair import CURSOR, Word, named_tables, repairs, word_at
+from rocky.ide.signature_help import signature_help
 from rocky.ide.toml_completion import complete_toml
 from rocky.ide.toml_keys import toml_part
 from rocky.ide.view import OpenFile, View, read_query
@@ -23,6 +24,7 @@ from rocky.language.dsl.pipelines import STEP_WORDS
 from rocky.language.macros.calls import RESERVED
 from rocky.language.names import quote_if_needed, split_name
 from rocky.language.quotes import find_quotes, only_code
+from rocky.project.python_models import inputs_of
 
 _KEYWORDS: Final = (
     "SELECT", "DISTINCT", "FROM", "WHERE", "GROUP BY", "HAVING", "ORDER BY", "LIMIT", "JOIN",
@@ -43,17 +45,51 @@ def complete(file: OpenFile, offset: int) -> tuple[CompletionItem, ...]:
     part = toml_part(file)
     if part is not None and part.start <= offset <= part.start + len(part.text):
         return complete_toml(file, part, offset)
+    if file.kind == "python":
+        return _in_python(file, offset)
     if file.kind not in ("sql", "rocky", "macro", "function") or offset < file.sql_start:
         return ()
-    if _is_quoted(file.text, offset):
+    if _is_quoted(file.text[file.sql_start :], offset - file.sql_start):
         return ()
     word = word_at(file.text, offset)
     if file.text[word.span.start - 1 : word.span.start] == "@":
         return matching(_macros(file, word), word.prefix)
-    before = _BEFORE.search(only_code(file.text[: word.span.start]))
+    before = _BEFORE.search(file.code[: word.span.start])
     if before is not None and before[1].lower() == "as" and word.span.start > before.end(1):
         return ()
-    return matching(_in_query(file, word), word.prefix)
+    items = (*_named_arguments(file, offset, word), *_in_query(file, word))
+    return matching(items, word.prefix)
+
+
+def _in_python(file: OpenFile, offset: int) -> tuple[CompletionItem, ...]:
+    """The columns of the tables that a Python model reads, inside of its texts."""
+    word = word_at(file.text, offset)
+    model = file.model
+    quoted = file.text[word.span.start - 1 : word.span.start] in ("'", '"')
+    if model is None or not quoted or model.text != file.text:
+        return ()
+    tables = file.view.tables(model.key)
+    found: list[CompletionItem] = []
+    for each in inputs_of(model):
+        table = tables.find(each.parts)
+        for rank, field in enumerate(table.fields if table is not None else ()):
+            detail = _detail(field.type, nullable=field.nullable)
+            found.append(
+                CompletionItem(
+                    field.name, "column", word.span, field.name, detail, each.parameter, 0, rank
+                )
+            )
+    return matching(found, word.prefix)
+
+
+def _named_arguments(file: OpenFile, offset: int, word: Word) -> Iterator[CompletionItem]:
+    """The parameters of the macro or the declared function that is called."""
+    called = signature_help(file, offset)
+    if called is None or called.function.kind != "macro":
+        return
+    for order, each in enumerate(called.function.signatures[0].parameters):
+        name, _, kind = each.text.partition(" ")
+        yield CompletionItem(name, "parameter", word.span, f"{name} => ", kind, None, 3, order)
 
 
 def _is_quoted(text: str, offset: int) -> bool:
@@ -87,7 +123,7 @@ def _in_query(file: OpenFile, word: Word) -> Iterator[CompletionItem]:
     parts = split_name(path[0].replace(" ", "").strip(".").lower()) if path is not None else ()
     if scope is not None:
         yield from _from_scope(scope, word)
-    elif path is not None or not _wants_table(text):
+    elif path is not None or not _wants_table(file.code[: word.span.start]):
         yield from _from_tables(file.view, parts, file.text, word)
     if path is None and (scope is None or not scope.wants_table):
         yield from _functions(file.view, word)
@@ -96,8 +132,8 @@ def _in_query(file: OpenFile, word: Word) -> Iterator[CompletionItem]:
         yield from _tables(file.view, scope, parts, word)
 
 
-def _wants_table(text: str) -> bool:
-    before = _BEFORE.search(only_code(text))
+def _wants_table(code: str) -> bool:
+    before = _BEFORE.search(code)
     return before is not None and before[1].lower() in ("from", "join")
 
 

@@ -7,7 +7,6 @@ from rocky.diagnostics.diagnostic import Span
 from rocky.ide.edits import EditSet, Refused, TextEdit
 from rocky.ide.view import OpenFile, PlacedName
 from rocky.language.names import bare_name
-from rocky.language.quotes import only_code
 
 _OPENS: Final = re.compile(r"\s+as\s*\(", re.IGNORECASE)
 _WITH: Final = re.compile(r"\bwith\s+$", re.IGNORECASE)
@@ -26,7 +25,7 @@ def extract_cte(file: OpenFile, offset: int) -> EditSet | Refused:
     called = bare_name(file.text[place.start : place.end])
     if file.view.names.model((called.lower(),), "") is not None:
         return Refused(f"there is a model `{called}` already")
-    code = only_code(file.text)
+    code = file.code
     opened = _OPENS.match(code, place.end)
     if opened is None:
         return Refused("a CTE that lists its columns cannot be moved as it is")

@@ -83,7 +83,7 @@ def _about(view: View, table: str) -> Iterator[str]:
     # Tests of any model may name any table.
     for model in project.models.values():
         path = model.settings_path
-        if path is not None and path != model.path and (model in models or _may_name(model, table)):
+        if path is not None and (model in models or _may_name(model, table)):
             yield path
 
 

@@ -8,6 +8,7 @@ stands for its model: that is where looking for the model's definition leads.
 import re
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
+from weakref import WeakKeyDictionary
 
 from rocky.diagnostics.diagnostic import Span
 from rocky.ide.mentions import Mention, mentions_in
@@ -46,8 +47,19 @@ def symbol_at(file: OpenFile, offset: int) -> Found | None:
     return min(found, key=lambda each: each.span.end - each.span.start, default=None)
 
 
-def symbols_in(file: OpenFile) -> Iterator[Found]:
+_KNOWN: Final["WeakKeyDictionary[OpenFile, tuple[Found, ...]]"] = WeakKeyDictionary()
+"""What was found in files that somebody still looks at."""
+
+
+def symbols_in(file: OpenFile) -> tuple[Found, ...]:
     """Every name of a file with what it stands for."""
+    found = _KNOWN.get(file)
+    if found is None:
+        found = _KNOWN[file] = tuple(_find_symbols(file))
+    return found
+
+
+def _find_symbols(file: OpenFile) -> Iterator[Found]:
     for mention in mentions_in(file):
         yield Found(symbol_of_mention(mention), mention.span)
     match file.kind:

@@ -24,6 +24,7 @@ from rocky.language.dsl.lowering import lower_text
 from rocky.language.dsl.mapped_text import MappedText
 from rocky.language.ir import CONSTRUCT, Use
 from rocky.language.macros.expansion import Expansion
+from rocky.language.quotes import only_code
 from rocky.language.tables import Table
 from rocky.project import ModelFile, Project
 from rocky.project.macros import Macros
@@ -171,6 +172,11 @@ class OpenFile:
         """Where the query begins: after front matter."""
         matter = find_front_matter(self.text) if self.kind in ("sql", "rocky") else None
         return matter.sql_start if matter is not None else 0
+
+    @cached_property
+    def code(self) -> str:
+        """The query as it is written, as long as the file: all that is no code is blank."""
+        return " " * self.sql_start + only_code(self.text[self.sql_start :])
 
     @cached_property
     def query(self) -> Query | None:
