@@ -18,7 +18,7 @@ from rocky.ide.references import references, references_of
 from rocky.ide.rename import rename
 from rocky.ide.semantic_tokens import semantic_tokens
 from rocky.ide.signature_help import signature_help
-from rocky.ide.symbols import Symbol, symbols_in
+from rocky.ide.symbols import Symbol, first_word, symbols_in
 from rocky.ide.view import OpenFile, Place, View
 from rocky.language.datatypes.text import parse_schema
 from tests.corpus.questions import questions, shop_tables
@@ -147,6 +147,28 @@ def test_a_column_of_the_playground_renamed_and_renamed_back_gives_the_same_text
             done += 1
 
     assert done
+
+
+@pytest.mark.slow
+def test_a_model_of_the_playground_renamed_and_renamed_back_gives_the_same_texts(tmp_path, sample):
+    view = playground()
+    for key in sample(list(view.project.models)):
+        check = compile_with(PLAYGROUND, tmp_path)
+        model = view.project.models[key]
+        new = f"{key}_renamed"
+        change = rename(view.open(model.path), first_word(view.open(model.path)).start, new, check)
+        assert not isinstance(change, Refused), f"{key}: {change}"
+        texts = edited_texts(view, change)
+        after = View(check(texts))
+        moved = after.project.models[new]
+        start = first_word(after.open(moved.path)).start
+        again = rename(
+            after.open(moved.path), start, key, compile_with(after.project.root, tmp_path)
+        )
+        assert not isinstance(again, Refused), f"{key}: {again}"
+        restored = {path: text for path, text in edited_texts(after, again).items() if text}
+        touched = [path for path in texts if (PLAYGROUND / path).exists()]
+        assert {path: view.text_of(path) for path in touched} == restored
 
 
 def round_trip(view: View, symbol: Symbol, scratch) -> bool:

@@ -88,6 +88,14 @@ def test_a_name_that_is_renamed_and_renamed_back_leaves_the_texts_as_they_were(
     assert {each: OTHERS.get(each) for each in texts} == again
 
 
+def test_a_column_that_a_model_takes_from_a_source_as_it_is_gets_an_alias(place):
+    texts, _ = renamed(place, "models/orders.sql", "o.customer_id", "customer_id", "who")
+
+    assert "  o.customer_id AS who,\n" in texts["models/orders.sql"]
+    assert "SELECT who AS customer_id, gross" in texts["models/totals.sql"]
+    assert "sources/raw.toml" not in texts
+
+
 def test_a_model_is_renamed_with_its_files_and_all_that_name_it(place):
     texts, change = renamed(place, "models/totals.sql", "FROM orders", "orders", "sales")
 

@@ -11,7 +11,7 @@ from rocky.ide.column_rename import rename_column, rename_local, renamed_columns
 from rocky.ide.edits import Check, EditSet, Refused, TextEdit
 from rocky.ide.model_rename import rename_model
 from rocky.ide.references import references_of
-from rocky.ide.symbols import Symbol, symbol_at
+from rocky.ide.symbols import Symbol, output_places, symbol_at
 from rocky.ide.verification import Renaming, verify_change
 from rocky.ide.view import OpenFile
 from rocky.language.names import bare_name
@@ -33,6 +33,10 @@ def find_renamable(file: OpenFile, offset: int) -> Renamable | Refused:
     if found is None:
         return Refused("there is no name here that could be changed")
     symbol, span = found
+    made = output_places(file).get(span) if symbol.name in file.view.project.sources else None
+    if made is not None and file.model is not None:
+        # What a source calls its columns is not for us to say; what the model calls them is.
+        symbol = Symbol("column", file.model.key, made)
     if symbol.kind in ("function", "macro", "field"):
         return Refused(f"a {symbol.kind} is not renamed here: models, columns and local names are")
     if symbol.kind == "table" and symbol.name not in file.view.project.models:
