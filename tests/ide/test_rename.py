@@ -51,6 +51,7 @@ def test_a_new_name_goes_on_through_a_star_to_whoever_names_it(place):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "words", "inside", "new"),
     [

@@ -116,6 +116,7 @@ def test_a_name_at_the_cursor_tells_what_could_be_named_there():
     assert not found.wants_table
 
 
+@pytest.mark.slow
 def test_noting_names_changes_nothing_that_a_query_is_found_to_be(sample):
     tables = tables_by_name({name: parse_schema(ddl) for name, ddl in shop_tables().items()})
     for question in sample(questions()):
