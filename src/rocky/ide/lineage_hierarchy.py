@@ -42,9 +42,22 @@ def goes_to(view: View, item: LineageItem) -> tuple[LineageItem, ...]:
     """What is one step below."""
     symbol = item.symbol
     if symbol.kind == "column":
-        hops = view.lineage.hops_from(ColumnRef(symbol.name, symbol.column))
-        return tuple(_columns(view, ((hop.target, hop) for hop in hops)))
+        return tuple(_columns(view, ((hop.target, hop) for hop in _hops_from(view, symbol))))
     return tuple(_tables(view, view.downstream(_declared(view, symbol.name))))
+
+
+def _hops_from(view: View, symbol: Symbol) -> Iterator[Hop]:
+    """The hops out of a column. Only readers are looked at: an index of all models takes long."""
+    for reader in view.downstream(_declared(view, symbol.name)):
+        key = reader.lower()
+        ir = view.compilation.models.get(key)
+        # What a pipeline copies keeps its name.
+        names = [each.name for each in ir.columns] if ir is not None else [symbol.column]
+        for name in names:
+            for hop in view.lineage.hops_into(ColumnRef(key, name)):
+                source = hop.source
+                if (source.table.lower(), source.column.lower()) == symbol[1:3]:
+                    yield hop
 
 
 def _columns(view: View, ends: Iterable[tuple[ColumnRef, Hop]]) -> Iterator[LineageItem]:
