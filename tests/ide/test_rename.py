@@ -97,6 +97,15 @@ def test_a_column_that_a_model_takes_from_a_source_as_it_is_gets_an_alias(place)
     assert "sources/raw.toml" not in texts
 
 
+def test_a_column_of_a_seed_is_renamed_in_its_header_and_in_its_readers(place):
+    write(place, {"models/last.sql": "SELECT c.country FROM countries c WHERE country > ''"})
+
+    texts, _ = renamed(place, "seeds/countries.csv", "country", "", "land")
+
+    assert "code,land\nDE,Germany\n" == texts["seeds/countries.csv"]
+    assert "SELECT c.land AS country FROM countries c WHERE land > ''" == texts["models/last.sql"]
+
+
 def test_a_model_is_renamed_with_its_files_and_all_that_name_it(place):
     texts, change = renamed(place, "models/totals.sql", "FROM orders", "orders", "sales")
 
