@@ -4,12 +4,11 @@
 fails when they are not what this would write.
 """
 
-import types
 from collections.abc import Iterator, Mapping
 from copy import copy
 from inspect import cleandoc
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, get_origin, get_type_hints
 
 import click
 
@@ -17,15 +16,8 @@ from rocky.cli.app import main as command_line
 from rocky.project import columns, contracts, function_records, seeds, sources
 from rocky.project.configuration import model
 from rocky.project.configuration.config import Config
-from rocky.project.configuration.model import LintLevels
-from rocky.project.toml.documents import (
-    AtLeast,
-    Between,
-    Parsed,
-    Refusal,
-    Tagged,
-    refused_keys,
-)
+from rocky.project.toml.documents import Refusal, refused_keys
+from rocky.project.toml.key_words import bare_hint, default_words, records_in, value_words
 
 COLUMNS = tuple[Any, ...]
 PAGES = Path(__file__).parents[1] / "docs" / "reference"
@@ -92,7 +84,7 @@ def format_configuration() -> str:
         if key in WRITTEN_OUT:
             parts.append(WRITTEN_OUT[key])
             continue
-        name = f"{key}.NAME" if get_origin(_bare(hint)) is Mapping else key
+        name = f"{key}.NAME" if get_origin(bare_hint(hint)) is Mapping else key
         parts.extend(_sections(f"[{name}]", hint, seen))
     parts.append("\n## Models: sidecar, front matter\n")
     parts.extend(_sections("a model's settings", model.ModelSettings, seen))
@@ -141,29 +133,9 @@ def _refused(records: Mapping[type, str]) -> Iterator[str]:
         yield f"| `{key}`{mark} | {where} | {refusal.reason} | {refusal.help} |\n"
 
 
-def _bare(hint: Any) -> Any:
-    """An annotation without its rule."""
-    return get_args(hint)[0] if get_origin(hint) is Annotated else hint
-
-
-def _records(hint: Any) -> Iterator[tuple[str | None, type]]:
-    """The records inside an annotation, each with the `type` that chooses it, if any."""
-    if get_origin(hint) is Annotated:
-        inner, rule = get_args(hint)[:2]
-        if isinstance(rule, Tagged):
-            yield from ((record._field_defaults["type"], record) for record in rule.records)
-        else:
-            yield from _records(inner)
-    elif isinstance(hint, type) and hasattr(hint, "_fields"):
-        yield None, hint
-    else:
-        for arg in get_args(hint):
-            yield from _records(arg)
-
-
 def _sections(title: str, hint: Any, seen: dict[type, str]) -> Iterator[str]:
     """A section for each record in an annotation, then those of the records inside it."""
-    for chosen, record in _records(hint):
+    for chosen, record in records_in(hint):
         if record in seen:
             continue
         suffix = f' with `type = "{chosen}"`' if chosen else ""
@@ -177,64 +149,13 @@ def _sections(title: str, hint: Any, seen: dict[type, str]) -> Iterator[str]:
                 continue
             default = getattr(record, "_field_defaults", {}).get(key, ...)
             # Columns are read one by one, so their records do not show in the annotation.
-            words = "list of table" if key == "columns" and field == COLUMNS else _words(field)
-            yield f"| `{key.rstrip('_')}` | {words} | {_default(default)} |\n"
+            words = "list of table" if key == "columns" and field == COLUMNS else value_words(field)
+            yield f"| `{key.rstrip('_')}` | {words} | {default_words(default)} |\n"
         inside = title.strip("[]") if title.startswith("[") else ""
         for key, field in hints.items():
             path = f"{inside}.{key}" if inside else key
-            many = get_origin(_bare(field)) is tuple
+            many = get_origin(bare_hint(field)) is tuple
             yield from _sections(f"[[{path}]]" if many else f"[{path}]", field, seen)
-
-
-def _words(hint: Any) -> str:
-    """What a value may be, in words."""
-    simple = {str: "text", int: "whole number", float: "number", bool: "flag", Any: "any value"}
-    if hint in simple:
-        return simple[hint]
-    origin, args = get_origin(hint), get_args(hint)
-    if hint is LintLevels:
-        return "table of levels by code or name"
-    if origin is Annotated:
-        return _ruled(args[0], args[1])
-    if origin is Literal:
-        return ", ".join(f"`{arg}`" for arg in args)
-    if origin in (Union, types.UnionType):
-        return " or ".join(dict.fromkeys(_words(arg) for arg in args if arg is not type(None)))
-    if origin is tuple:
-        return f"list of {_words(args[0])}"
-    return "table"
-
-
-def _ruled(hint: Any, rule: Any) -> str:
-    match rule:
-        case AtLeast(least):
-            return f"{_words(hint)}, at least {least:g}"
-        case Between(least, most):
-            return f"{_words(hint)}, {least:g} to {most:g}"
-        case Parsed():
-            return "text"
-        case Tagged(records):
-            return "table or text; `type`: " + ", ".join(
-                f"`{record._field_defaults['type']}`" for record in records
-            )
-        case _:
-            return "text" if hint in (str, Any) else _words(hint)
-
-
-def _default(value: Any) -> str:
-    match value:
-        case builtins if builtins is ...:
-            return "required"
-        case None | () | {}:
-            return "none"
-        case bool():
-            return f"`{str(value).lower()}`"
-        case str():
-            return f'`"{value}"`'
-        case int() | float():
-            return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
-        case _:
-            return "as below"
 
 
 def format_commands() -> str:

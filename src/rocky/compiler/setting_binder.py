@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from rocky.diagnostics import Code, Diagnostic
 from rocky.diagnostics.diagnostic import Label, Span
+from rocky.language.binder.name_uses import NameNotes, NameUse
 from rocky.language.binder.query import BoundQuery, bind_text
 from rocky.language.datatypes.types import NUMERIC_KINDS, StructField
 from rocky.language.declared_functions import DeclaredFunction
@@ -141,6 +142,24 @@ def _bind(
     if answer is not None:
         return [SettingFinding(keys, sql, answer)]
     return [SettingFinding(keys, sql, _moved(each, shift, len(sql))) for each in bound.diagnostics]
+
+
+def setting_names(
+    setting: SettingSql, subject: Subject, tables: Tables, bans: Mapping[int, int]
+) -> list[NameUse]:
+    """What the names in SQL that is asked of a table mean, at their places in it."""
+    _, role, sql = setting
+    before, after = _AROUND[role]
+    shift, notes = len(before), NameNotes()
+    moved = {offset + shift: ban for offset, ban in bans.items()}
+    text = with_stand_ins(sql) if role == "query" else sql
+    bind_text(f"{before}{text}{after}", _SubjectTables(subject, tables), moved, notes)
+    found = (each._replace(span=_back(each.span, shift)) for each in notes.uses.values())
+    return [each for each in found if each.span.start >= 0 and each.span.end <= len(sql)]
+
+
+def _back(span: Span, shift: int) -> Span:
+    return Span(span.start - shift, span.end - shift)
 
 
 def _beyond_the_row(sql: str, tables: _SubjectTables) -> Diagnostic | None:

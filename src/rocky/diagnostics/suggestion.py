@@ -88,6 +88,20 @@ def suggestion(name: str, candidates: Iterable[str]) -> str | None:
     return NameIndex(candidates).suggestion(name)
 
 
+_SUGGESTED: Final = re.compile(
+    r"(?:there is(?: an? \w+)?|did you mean) `(?P<name>[^`]+)`(?: here|\?)?"
+)
+
+
+def suggested_name(help_text: str | None) -> str | None:
+    """The name that the help of a finding puts in the place of another; None where it does not.
+
+    Helps that suggest one are all written "did you mean `x`?" or "there is a column `x`".
+    """
+    found = _SUGGESTED.fullmatch(help_text or "")
+    return found["name"] if found is not None else None
+
+
 def edit_distance(left: str, right: str, limit: int) -> int | None:
     """How many slips lie between two texts, or None when more than `limit`.
 

@@ -131,6 +131,29 @@ def own_classification(model: ModelFile, texts: Texts) -> Iterator[str]:
             yield name
 
 
+def setting_columns(model: ModelFile, texts: Texts) -> Iterator[ColumnSetting]:
+    """Every output column that the model's own settings name, whether it is there or not."""
+    for _, setting in (*_strategy_columns(model), *_other_columns(model)):
+        yield setting
+    match model.strategy:
+        case TimeInterval(time_column=name):
+            yield ColumnSetting(("strategy", "time_column"), name, "the time column")
+        case Microbatch(timestamp_column=name):
+            yield ColumnSetting(("strategy", "timestamp_column"), name, "the time column")
+        case _:
+            pass
+    settings = model.settings
+    for name in own_classification(model, texts):
+        yield ColumnSetting(("classification", name), name, "the classified column", on_key=True)
+    for name in settings.columns:
+        yield ColumnSetting(("columns", name), name, "the described column", on_key=True)
+    for index, key in enumerate(settings.surrogate_key):
+        for _, setting in _listed(("surrogate_key", index, "columns"), key.columns, "the key"):
+            yield setting
+    for index, each in enumerate(settings.declassify):
+        yield ColumnSetting(("declassify", index, "column"), each.column, "the declassified column")
+
+
 def _strategy_columns(model: ModelFile) -> Iterator[tuple[Code, ColumnSetting]]:
     match model.strategy:
         case Incremental(timestamp_column=name):

@@ -34,6 +34,7 @@ from rocky.language.binder.expressions.modifiers import MODIFIERS
 from rocky.language.binder.expressions.operators import OPERATORS
 from rocky.language.binder.expressions.subscripts import bind_bracket
 from rocky.language.binder.expressions.windows import WINDOWS
+from rocky.language.binder.name_uses import NameNotes
 from rocky.language.binder.scopes import (
     EMPTY_RELATION,
     EXPRESSIONS,
@@ -105,26 +106,30 @@ class BoundQuery:
     binding: Binding | None = None
 
 
-def bind_text(text: str, tables: Tables, bans: Mapping[int, int] = NO_BANS) -> BoundQuery:
+def bind_text(
+    text: str, tables: Tables, bans: Mapping[int, int] = NO_BANS, names: NameNotes | None = None
+) -> BoundQuery:
     """Parse and bind a query; a text too deep for the stack is tried again on a larger one.
 
-    `bans` are names by their offsets, with what each must not mean.
+    `bans` are names by their offsets, with what each must not mean. `names` is told of every name.
     """
     try:
-        return _bind_text(text, tables, bans)
+        return _bind_text(text, tables, bans, names)
     except RecursionError:
         pass
     try:
-        return with_deep_stack(lambda: _bind_text(text, tables, bans))
+        return with_deep_stack(lambda: _bind_text(text, tables, bans, names))
     except NestedTooDeeply:
         return _failed(SyntaxProblem("the query is nested too deeply", Span(0, len(text))))
 
 
-def _bind_text(text: str, tables: Tables, bans: Mapping[int, int]) -> BoundQuery:
+def _bind_text(
+    text: str, tables: Tables, bans: Mapping[int, int], names: NameNotes | None
+) -> BoundQuery:
     parsed = parse_query(text)
     if isinstance(parsed, SyntaxProblem):
         return _failed(parsed)
-    binding = Binding(text, parsed.tokens, tables, bans)
+    binding = Binding(text, parsed.tokens, tables, bans, names)
     tree = parsed.tree
     mark_declared(tree, tables)
     if not isinstance(tree, exp.Query | exp.Values | exp.Table | exp.Subquery):

@@ -54,9 +54,11 @@ class Binding:
         "has_windows",
         "influences",
         "missing",
+        "names",
         "notes",
         "origins",
         "outer_uses",
+        "plain",
         "reads",
         "shares",
         "stars",
@@ -73,10 +75,15 @@ class Binding:
         tokens: Sequence[Token],
         tables: Tables,
         bans: Mapping[int, int] = NO_BANS,
+        names: Any = None,
     ) -> None:
         self.text = text
+        # What each name means, where somebody asks: a `NameNotes`.
+        self.names = names
         # Names by their offsets, and what each must not mean; most texts have none.
         self.bans = bans
+        # Whether a column may be taken as soon as one of its name is found.
+        self.plain = not bans and names is None
         # Whether a time window may be in it at all; most texts have none.
         self.has_windows = "window" in text.lower()
         self.tokens = tokens

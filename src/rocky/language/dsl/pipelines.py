@@ -12,6 +12,11 @@ from rocky.language.dsl.tree import Node
 SIDES: Final = ("inner", "left", "right", "full", "cross", "semi", "anti")
 JOINED_WORDS: Final = tuple(f"{side}_join" for side in SIDES)
 _SETS: Final = ("union", "intersect", "except")
+STEP_WORDS: Final = (
+    *("where", "derive", "set", "drop", "group", "select", "join"),
+    *(*SIDES, *JOINED_WORDS, "sort", "take", "distinct", *_SETS),
+)
+"""The words that a step begins with."""
 
 
 def parse_text(text: str) -> Node | Problem:

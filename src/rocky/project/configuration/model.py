@@ -81,7 +81,9 @@ def _not_adjustable(code: Code, at: Keys) -> Problem:
 
 
 NO_LEVELS: Final[Mapping[Code, Level]] = {}
-LintLevels = Annotated[Mapping[Code, Level], ReadBy(_read_levels)]
+LintLevels = Annotated[
+    Mapping[Code, Level], ReadBy(_read_levels, "table of levels by code or name")
+]
 
 
 Kind = Literal[

@@ -202,9 +202,10 @@ class Parsed(NamedTuple):
 
 
 class ReadBy(NamedTuple):
-    """A rule: this reader reads the value."""
+    """A rule: this reader reads the value. `words` say what it may be, where its type does not."""
 
     reader: Reader
+    words: str = ""
 
 
 class Tagged(NamedTuple):

@@ -333,6 +333,9 @@ def _key_pair(
         )
         return None
     a, b = found
+    if scope.binding.names is not None:
+        written = (i for i in join.args.get("using") or [] if i.name.lower() == name)
+        scope.binding.names.use_key(next(written, None), a, b, scope.binding)
     scope.binding.influence(a.sources | b.sources, INFLUENCE_JOIN)
     if t.UNKNOWN not in (a.type, b.type) and widest_type(a.type, b.type) is None:
         scope.binding.error(

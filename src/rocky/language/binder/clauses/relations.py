@@ -44,7 +44,11 @@ def bind_table(node: exp.Table, scope: Scope) -> Relation:
         relation = _table_function(args["this"], scope)
     elif alias is not None and not alias.args.get("columns") and not args.get("pivots"):
         # The common case: the alias is the columns' only qualifier from the start.
-        return _named_table(node, scope, (scope.binding.define_alias(alias.args["this"]),))
+        named = alias.args["this"]
+        relation = _named_table(node, scope, (scope.binding.define_alias(named),))
+        if scope.binding.names is not None:
+            scope.binding.names.define_alias(named, (), relation, scope.binding)
+        return relation
     else:
         relation = _named_table(node, scope)
     relation = aliased(relation, alias, node, scope)
@@ -76,11 +80,16 @@ def _named_table(
         return Relation([], known=False)
     parts = tuple(identifier.name.lower() for identifier in identifiers)
     binding = scope.binding
+    if binding.names is not None:
+        binding.names.meet(parts, scope, table=True)
     if len(parts) == 1:
         cte = scope.ctes.get(parts[0])
         if cte is not None:
             binding.name_alias(identifiers[0])
-            return instantiate(cte, qualifier or parts, scope)
+            read = instantiate(cte, qualifier or parts, scope)
+            if binding.names is not None:
+                binding.names.read_cte(identifiers[0], cte, read, binding)
+            return read
     table = binding.tables.find(parts)
     if table is None:
         table = _undeclared_table(node, parts, scope)
@@ -88,7 +97,10 @@ def _named_table(
         return _unknown_table(node, parts, scope)
     binding.reads[table.name] = table
     own = table.qualifier if table.qualifier[-len(parts) :] == parts else parts
-    return scan(table, qualifier or own, scope)
+    read = scan(table, qualifier or own, scope)
+    if binding.names is not None:
+        binding.names.read_table(identifiers, table.name, read, binding)
+    return read
 
 
 def scan(table: Table, qualifier: tuple[str, ...], scope: Scope) -> Relation:
@@ -215,7 +227,10 @@ def aliased(relation: Relation, alias: Any, node: exp.Expr, scope: Scope) -> Rel
     for index, column in enumerate(columns):
         name = renamed[index].name if renamed else None
         found.append(column.copy(name, qualifier=qualifier))
-    return Relation(found, relation.known)
+    made = Relation(found, relation.known)
+    if scope.binding.names is not None:
+        scope.binding.names.define_alias(this, renamed, made, scope.binding)
+    return made
 
 
 def unqualified(relation: Relation) -> Relation:

@@ -63,7 +63,10 @@ def project(select: exp.Select, scope: Scope, grouping: Grouping | None) -> list
 
 def _star_items(node: Any, scope: Scope) -> list[SelectItem]:
     items = []
-    for column in expand_star(node, scope):
+    starred = expand_star(node, scope)
+    if scope.binding.names is not None:
+        scope.binding.names.use_star(node, starred, scope.binding)
+    for column in starred:
         if scope.nulled is not None:
             column = scope.nulled.get(column.ident, column)  # noqa: PLW2901 - the same column, seen nullable
         items.append(SelectItem(column, column, node))
@@ -80,6 +83,8 @@ def _item(node: Any, kind: type, scope: Scope, grouping: Grouping | None) -> Sel
         name = node.args["alias"].name
         column = Column(name, expr.type, expr.nullable, expr.sources, binding.fresh())
         column.place = node.args["alias"]
+        if binding.names is not None:
+            binding.names.define_output(column.place, column, scope.aliases, binding)
         key = column.key
         assert scope.aliases is not None
         known = scope.aliases.get(key)
@@ -230,6 +235,8 @@ def _assign(node: Any, items: list[SelectItem], scope: Scope) -> None:
             scope.binding.fresh(),
         )
         item.expr, item.node = expr, value
+        if scope.binding.names is not None:
+            scope.binding.names.define_output(target.this, item.column, None, scope.binding)
         return
     scope.binding.error(
         Code.UNKNOWN_COLUMN,

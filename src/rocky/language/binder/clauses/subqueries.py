@@ -54,7 +54,13 @@ def bind_with(node: exp.Expr, scope: Scope) -> Scope:
                 "DUPLICATED_CTE_NAMES",
             )
         seen.add(name)
+        if scope.binding.names is not None:
+            scope.binding.names.open_cte(alias.args["this"])
         ctes[name] = _bind_cte(cte, name, inner, recursive=bool(clause.args.get("recursive")))
+        if scope.binding.names is not None:
+            scope.binding.names.define_cte(
+                alias.args["this"], alias.args.get("columns") or (), ctes[name], scope.binding
+            )
     return inner
 
 

@@ -47,7 +47,7 @@ def bind_column(node: exp.Column, scope: Scope) -> Expr:
         if (
             found is not None
             and len(found) == 1
-            and not scope.binding.bans
+            and scope.binding.plain
             and scope.lambdas is None
             and scope.nulled is None
             and not found[0].hidden
@@ -56,7 +56,7 @@ def bind_column(node: exp.Column, scope: Scope) -> Expr:
         return resolve_name([this], (key,), node, scope)
     if args.get("db") is None and scope.lambdas is None and scope.nulled is None:
         found = scope.relation.index().get(args["this"].name.lower())
-        plain = scope.fallback is None and not scope.binding.bans
+        plain = scope.fallback is None and scope.binding.plain
         if found is not None and len(found) == 1 and plain:
             qualifier = found[0].qualifier
             if qualifier and qualifier[-1] == table.args["this"].lower():
@@ -72,9 +72,14 @@ def resolve_name(
     identifiers: list[Any], parts: tuple[str, ...], node: exp.Expr, scope: Scope
 ) -> Expr:
     """The expression a dotted name means, fields included."""
+    names = scope.binding.names
+    if names is not None:
+        names.meet(parts, scope)
     if scope.lambdas is not None:
         variable = scope.lambdas.get(parts[0])
         if variable is not None:
+            if names is not None:
+                names.use_variable(identifiers, variable)
             return bind_fields(variable, identifiers[1:], node, scope)
     found = _find(parts, scope)
     if found is None:
@@ -87,6 +92,8 @@ def resolve_name(
     column = columns[0]
     if used > 1:
         scope.binding.name_alias(identifiers[used - 2])
+    if names is not None:
+        names.use_column(identifiers, used, column, scope.binding)
     if scope.nulled is not None:
         column = scope.nulled.get(column.ident, column)
     if used < len(parts):
@@ -123,6 +130,8 @@ def _lookup_elsewhere(
                     "AMBIGUOUS_LATERAL_COLUMN_ALIAS",
                 )
             scope.binding.notes.append(("lateral-alias", node))
+            if scope.binding.names is not None:
+                scope.binding.names.use_lateral(identifiers, scope.aliases, alias[0], scope.binding)
             # Where FROM is not fully known, the name may be one of its columns after all.
             found = _laterally(alias[0], word_of(identifiers[0]), known=scope.relation.known)
             return bind_fields(found, identifiers[1:], node, scope)
@@ -186,6 +195,8 @@ def _find_outer(
             if used > 1:
                 scope.binding.name_alias(identifiers[used - 2])
             scope.binding.outer_uses.append(outer.relation)
+            if scope.binding.names is not None:
+                scope.binding.names.use_column(identifiers, used, columns[0], scope.binding)
             if used == 1 and not nearer:
                 # A table of unknown columns stands nearer, and may have one of this name.
                 return Expr(t.UNKNOWN, True, columns[0].sources)

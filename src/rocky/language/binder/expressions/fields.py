@@ -313,6 +313,16 @@ def _path(node: Any) -> tuple[str, ...]:
     )
 
 
+def _words(node: Any) -> list[Any]:
+    """The identifiers of a path, in order."""
+    if node.__class__ is exp.Identifier:
+        return [node]
+    if node.__class__ is exp.Dot:
+        return [*_words(node.args["this"]), node.args["expression"]]
+    parts = ("catalog", "db", "table", "this")
+    return [node.args[part] for part in parts if node.args.get(part) is not None]
+
+
 def _drop(columns: list[Column], path: tuple[str, ...], node: Any, scope: Scope) -> list[Column]:
     for size in (1, 2, 3):
         if len(path) < size:
@@ -331,6 +341,9 @@ def _drop(columns: list[Column], path: tuple[str, ...], node: Any, scope: Scope)
                 help="qualify it with the relation it is of",
             )
             return columns
+        if scope.binding.names is not None:
+            words = _words(node)
+            scope.binding.names.use_column(words, size, matched[0], scope.binding)
         if len(path) == size:
             return [column for column in columns if column not in matched]
         inside: Expr = matched[0]
