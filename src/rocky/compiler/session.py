@@ -134,6 +134,14 @@ class Session:
         """The project, loaded as a whole. Raises RockyError."""
         return self._reload(())
 
+    def lay(self, texts: Mapping[str, str | None]) -> None:
+        """Have these unsaved texts and no others, without a look at what follows from them."""
+        self._lay(dict(texts))
+
+    def forget(self) -> None:
+        """Know nothing of the project but its unsaved texts: it is loaded when it is asked for."""
+        self._state = self._snapshot = None
+
     @property
     def bound(self) -> frozenset[str]:
         """The models that have another record since the last call."""
