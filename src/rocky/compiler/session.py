@@ -178,7 +178,8 @@ class Session:
         state, before = self._state, self._snapshot
         if state is None or before is None:
             return self._reload(touched)
-        touched = [path for path in touched if path.endswith(_READ)]
+        # What has no suffix may be a folder, with anything in it.
+        touched = [path for path in touched if path.endswith(_READ) or "." not in _name(path)]
         if not touched and before.settled:
             texts = {path: text for path, text in self._texts.items() if text is not None}
             self._snapshot = replace(before, texts=texts, changed=())
@@ -280,6 +281,10 @@ class Session:
             models.settled,
         )
         return self._snapshot
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 def by_file(diagnostics: Iterable[Diagnostic]) -> Findings:

@@ -101,7 +101,9 @@ class Scheduler:
 
     def is_urgent(self) -> bool:
         """Whether something came that does not wait for readers to be looked at."""
-        return self._stopped or bool(self._uris or self._files or self._asked)
+        with self._changed:
+            waiting = any(not each.request.waits for each in self._asked)
+            return self._stopped or waiting or bool(self._uris or self._files)
 
     def took(self, seconds: float) -> None:
         """How long it took to follow the last edits."""
