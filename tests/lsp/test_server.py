@@ -279,3 +279,29 @@ def test_a_copy_of_the_playground_has_no_finding(tmp_path):
 
         assert 0 == client.settled()["errors"]
         assert {} == client.diagnostics
+
+
+def test_what_the_server_sends_is_what_the_protocol_defines(shop):
+    types = pytest.importorskip("lsprotocol.types", reason="lsprotocol is not installed")
+    converter = pytest.importorskip("lsprotocol.converters").get_converter()
+    with Client(shop) as client:
+        told = client.start(workspace={"didChangeWatchedFiles": {"dynamicRegistration": True}})
+        converter.structure(told, types.InitializeResult)
+        uri = client.open(
+            "models/report.sql",
+            "SELECT t.id, n.id AS id FROM totals t JOIN notes n ON t.id = n.id\n",
+        )
+        client.settled()
+        document = {"textDocument": {"uri": uri}}
+        for each in client.ask("textDocument/documentSymbol", document):
+            converter.structure(each, types.DocumentSymbol)
+        for each in client.ask("workspace/symbol", {"query": ""}):
+            converter.structure(each, types.SymbolInformation)
+        for each in client.ask("textDocument/formatting", {**document, "options": {}}):
+            converter.structure(each, types.TextEdit)
+
+        sent = [each for each in client.heard if "method" in each]
+
+        assert "textDocument/publishDiagnostics" in {each["method"] for each in sent}
+        for each in sent:
+            converter.structure(each, types.METHOD_TO_TYPES[each["method"]][0])
