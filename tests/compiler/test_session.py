@@ -164,6 +164,44 @@ def test_labels_in_an_edited_file_follow_its_text(shop):
     assert_as_if_cold(session, shop, texts)
 
 
+def test_a_finding_moves_with_the_text_and_says_what_is_wrong_now(shop):
+    session = open_session(shop)
+    for text in (
+        "SELECT nope FROM raw.orders\n",
+        "\n\nSELECT nope FROM raw.orders\n",
+        "SELECT nay FROM raw.orders\n",
+    ):
+        texts = {"models/orders.sql": text}
+
+        session.edit(texts)
+
+        assert_as_if_cold(session, shop, texts)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        '[target]\ntable = "totals"\n',
+        'name = "totals"\n',
+        'depends_on = ["nothing"]\n',
+        '[strategy]\ntype = "ephemeral"\n',
+        '[[tests]]\ntype = "not_null"\ncolumn = "nope"\n',
+        '[classification]\nid = "pii"\n',
+        "nonsense = [\n",
+    ],
+)
+def test_settings_that_change_where_they_stand_are_followed(shop, settings):
+    write(shop, {"models/orders.toml": 'description = "orders"\n'})
+    session = open_session(shop)
+    front = {"models/notes.sql": f"---toml\n{settings}---\n{SHOP['models/notes.sql']}"}
+    for texts in ({"models/orders.toml": settings}, front):
+        session.edit(texts)
+        assert_as_if_cold(session, shop, texts)
+
+        session.drop(texts)
+        assert_as_if_cold(session, shop, {})
+
+
 def test_a_saved_file_is_read_again_and_one_with_an_unsaved_text_is_not(shop):
     session = open_session(shop)
     text = "SELECT id, note FROM raw.orders\n"
