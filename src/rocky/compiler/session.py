@@ -143,6 +143,14 @@ class Session:
         self._state = self._snapshot = None
 
     @property
+    def loaded(self) -> Project:
+        """The project as it was loaded, without what a compile adds. Raises RockyError."""
+        if self._state is None:
+            self.reload()
+        assert self._state is not None
+        return self._state.project
+
+    @property
     def bound(self) -> frozenset[str]:
         """The models that have another record since the last call."""
         return self._state.models.bound if self._state is not None else frozenset()
@@ -253,7 +261,9 @@ class Session:
         kept = NOTHING_UNPACKED
         if changed is not None and before is not None:
             unpacked = before.compilation.models.unpacked()
-            kept = {key: each for key, each in unpacked.items() if key not in changed}
+            # What a compile adds, such as masked twins, it makes anew.
+            known = state.models.records
+            kept = {k: each for k, each in unpacked.items() if k in known and k not in changed}
         models = state.models
         outcome = BoundModels(models.records, models.cycles, set(models.bound))
         texts = {path: text for path, text in self._texts.items() if text is not None}

@@ -181,7 +181,7 @@ def compile_models(workspace: Workspace, request: CompileRequest) -> CompileRepo
         found = (*found, *_look_at_sources(project))
     verify = ask_spark(workspace, compilation, models) if request.verify else None
     expanded = tuple(_expanded(models)) if request.expand_macros else None
-    report = _report(compilation, models, found)
+    report = _report(project, compilation, models, found)
     broken = _broken_inputs(compilation, models) if request.models else ()
     return replace(
         report,
@@ -192,16 +192,19 @@ def compile_models(workspace: Workspace, request: CompileRequest) -> CompileRepo
     )
 
 
-def report_compilation(compilation: Compilation) -> CompileReport:
-    """What a compile of everything says, from one that was made. Raises InterfaceRefused."""
+def report_compilation(project: Project, compilation: Compilation) -> CompileReport:
+    """What a compile of all of a project says, from one that was made. Raises InterfaceRefused."""
     compilation = with_consumers_of(compilation, ())
-    return _report(compilation, chosen_models(compilation, ()), compilation.diagnostics)
+    models = chosen_models(compilation, ())
+    return _report(project, compilation, models, compilation.diagnostics)
 
 
 def _report(
-    compilation: Compilation, models: Sequence[ModelFile], found: tuple[Diagnostic, ...]
+    project: Project,
+    compilation: Compilation,
+    models: Sequence[ModelFile],
+    found: tuple[Diagnostic, ...],
 ) -> CompileReport:
-    project = compilation.project
     return CompileReport(
         project=project,
         found=found,

@@ -134,7 +134,7 @@ class _Watch:
         if self._unbuilt is not None:
             self._unbuilt |= frozenset(names)
         try:
-            compiled = report_compilation(self._follow(names))
+            compiled = report_compilation(*self._follow(names))
             report = replace(report, compiled=compiled)
             self._tables = _table_folders(compiled.project)
             if not self._request.run or compiled.failed:
@@ -152,16 +152,18 @@ class _Watch:
         except RockyError as failure:
             return replace(report, failure=describe_failure(failure))
 
-    def _follow(self, saved: Sequence[str]) -> Compilation:
+    def _follow(self, saved: Sequence[str]) -> tuple[Project, Compilation]:
         """The project after files were saved; only what they reach is looked at again.
 
         Where a compile looks at more than the project's files, all of it is.
         """
-        if self._session is None or _sees_more(self._session.snapshot.project):
+        if self._session is None or _sees_more(self._session.loaded):
             load = partial(load_workspace, self._workspace, discovered=True)
             self._session = Session(self._root, load)
-            return self._session.reload().compilation
-        return self._session.refresh(saved).compilation
+            compilation = self._session.reload().compilation
+        else:
+            compilation = self._session.refresh(saved).compilation
+        return self._session.loaded, compilation
 
     def _keep_spark(self, project: Project) -> None:
         """One user more of Spark until the end: runs share it, and what is warm stays warm."""
