@@ -16,7 +16,7 @@ from enum import Enum
 from functools import reduce
 from operator import or_
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 from rocky.cli.app import COMMANDS
 from rocky.cli.app import main as main_command
@@ -192,8 +192,12 @@ def format_schema(command: str) -> str:
     return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 
 
+_SPEAKS_OTHERWISE: Final = frozenset({"lsp"})
+"""What these print is defined by others."""
+
+
 def main() -> None:
-    for command in (ERROR, *COMMANDS):
+    for command in (ERROR, *(each for each in COMMANDS if each not in _SPEAKS_OTHERWISE)):
         (FOLDER / f"{command}.schema.json").write_text(format_schema(command))
 
 

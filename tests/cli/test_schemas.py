@@ -41,7 +41,8 @@ def test_a_schema_is_what_the_types_of_its_reports_say(name):
 
 
 def test_every_command_has_a_schema_and_every_schema_a_command():
-    assert {*COMMANDS, ERROR} == set(SCHEMAS)
+    # What `lsp` says is not ours to define.
+    assert {*COMMANDS, ERROR} - {"lsp"} == set(SCHEMAS)
 
 
 @pytest.mark.parametrize("name", sorted(SCHEMAS))

@@ -60,6 +60,7 @@ class Record(NamedTuple):
 
 
 NO_RECORDS: Final[Mapping[str, Record]] = MappingProxyType({})
+NOTHING_UNPACKED: Final[Mapping[str, ModelIr]] = MappingProxyType({})
 
 
 class Schema(NamedTuple):
@@ -250,17 +251,22 @@ def _placed(span: tuple[int, int] | None, where: _Where | None) -> Span | None:
 class CompiledModels(Mapping[str, ModelIr]):
     """Models by key. A model that could not be bound is not among them.
 
-    `stamp` is that of the cache files; None when the compile was to leave them alone.
+    `stamp` is that of the cache files; None when the compile was to leave them alone. `unpacked`
+    are models of the same records that somebody has asked for before.
     """
 
     __slots__ = ("_project", "_records", "_unpacked", "stamp")
 
     def __init__(
-        self, project: Project, records: Mapping[str, Record], stamp: bytes | None = None
+        self,
+        project: Project,
+        records: Mapping[str, Record],
+        stamp: bytes | None = None,
+        unpacked: Mapping[str, ModelIr] = NOTHING_UNPACKED,
     ) -> None:
         self._project = project
         self._records = records
-        self._unpacked: dict[str, ModelIr] = {}
+        self._unpacked: dict[str, ModelIr] = dict(unpacked)
         self.stamp = stamp
 
     def __getitem__(self, key: str) -> ModelIr:
@@ -278,6 +284,10 @@ class CompiledModels(Mapping[str, ModelIr]):
 
     def __len__(self) -> int:
         return len(self._records)
+
+    def unpacked(self) -> dict[str, ModelIr]:
+        """The models that somebody has asked for."""
+        return self._unpacked
 
     def records(self) -> Mapping[str, Record]:
         """What is kept of all models."""

@@ -10,14 +10,8 @@ from rocky.project import ModelFile, Project, setting_place
 from rocky.project.toml.variables import written
 
 
-def check_unit_tests(project: Project, names: Names) -> Iterator[Diagnostic]:
-    """A finding for each `ref` of a unit test that names no model, source or seed."""
-    for model in project.models.values():
-        if model.has_unit_tests:
-            yield from _check_model(project, names, model)
-
-
-def _check_model(project: Project, names: Names, model: ModelFile) -> Iterator[Diagnostic]:
+def check_model_tests(project: Project, names: Names, model: ModelFile) -> Iterator[Diagnostic]:
+    """A finding for each `ref` of a model's unit tests that names no model, source or seed."""
     for number, test in enumerate(model.settings.test):
         for place, given in enumerate(test.given):
             parts = split_name(given.ref.lower())

@@ -38,6 +38,7 @@ COMMANDS: Final = {
     "validate": "Check the project's files, without looking into SQL.",
     "compile": "Check every model, column, type and contract.",
     "watch": "Compile, or build, each time a file of the project is saved.",
+    "lsp": "Serve an editor: findings while you type, formatting, symbols.",
     "list": "List models, sources and seeds, or pipelines, functions and macros.",
     "catalog": "Show every table with its columns, types, descriptions, owner and tests.",
     "dag": "Show the graph of the project, layer by layer.",
@@ -107,6 +108,8 @@ def load_command(name: str) -> click.Command:
             from rocky.cli.commands.compile import command as found
         case "watch":
             from rocky.cli.commands.watch import command as found
+        case "lsp":
+            from rocky.cli.commands.lsp import command as found
         case "list":
             from rocky.cli.commands.list import command as found
         case "catalog":

@@ -9,11 +9,34 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from rocky.diagnostics import Code, Diagnostic, Label
 from rocky.diagnostics.diagnostic import Span
 from rocky.language.names import split_name
 from rocky.project import ModelFile, Project
+
+
+class ModelGraph(NamedTuple):
+    """Who reads whom, by declared names, and all models, each after what it reads."""
+
+    upstream: Mapping[str, tuple[str, ...]]
+    downstream: Mapping[str, tuple[str, ...]]
+    order: tuple[str, ...]
+
+
+def graph_of(names: Iterable[str], upstream: Mapping[str, tuple[str, ...]]) -> ModelGraph:
+    """The graph of models, from what models and pipelines read."""
+    readers: dict[str, list[str]] = {}
+    for name, reads in upstream.items():
+        for each in reads:
+            readers.setdefault(each, []).append(name)
+    levels, left_over = topological_levels(names, upstream)
+    order = (*(name for level in levels for name in level), *left_over)
+    return ModelGraph(
+        upstream, {name: tuple(sorted(each)) for name, each in readers.items()}, order
+    )
+
 
 # Over lower-case text, and each with a word in front: ignoring case, or looking for several words
 # at once, would make the search five times as slow.

@@ -13,32 +13,34 @@ from dataclasses import replace
 from rocky.analysis.classification.declared import has_tags
 from rocky.analysis.compilation import (
     NO_RECORDS,
+    NOTHING_UNPACKED,
     Compilation,
     CompiledModels,
     Record,
     Statistics,
     complete_reasons,
-    unpack_findings,
     unpack_schema,
 )
-from rocky.analysis.contracts.check import check_contracts
-from rocky.analysis.lints.rules import lint_graph, lint_settings
 from rocky.analysis.names import Names
-from rocky.analysis.unit_tests import check_unit_tests
 from rocky.compiler.function_check import check_functions
-from rocky.compiler.graph import report_cycles, topological_levels
-from rocky.compiler.named_tables import (
-    NamedTable,
-    check_named_tables,
-    find_table,
-    names_tables,
+from rocky.compiler.graph import ModelGraph, graph_of, report_cycles
+from rocky.compiler.model_passes import (
+    Compiling,
+    binding_pass,
+    contract_pass,
+    graph_pass,
+    named_pass,
+    portability_pass,
+    settings_pass,
+    unit_test_pass,
 )
+from rocky.compiler.pass_memory import PassMemory
 from rocky.compiler.validity import BoundModels, find_stale, load_records, save_records
 from rocky.diagnostics import Code, Diagnostic, Label
-from rocky.diagnostics.suppression import apply_suppressions, find_allows
+from rocky.diagnostics.suppression import apply_suppressions
 from rocky.language.ir import ModelIr
 from rocky.language.names import split_name
-from rocky.project import Project
+from rocky.project import ModelFile, Project
 from rocky.project.cache import cache_stamp
 from rocky.project.check_sql import find_check_sql
 from rocky.project.configuration.masks import NO_MASKS
@@ -97,30 +99,58 @@ def compile_project(
     names = Names(project)
     stamp = cache_stamp() if cache else None
     cached = load_records(project.root, stamp) if stamp else known
-    keys = {
-        key: model.text_hash + model.settings_hash + model.name.encode("utf-8", "surrogatepass")
-        for key, model in project.models.items()
-    }
-    outcome = _bind_models(project, keys, cached, names, jobs)
+    outcome = bind_models(project, model_keys(project), cached, names, jobs)
     if stamp and (outcome.bound or cached.keys() != outcome.records.keys()):
         save_records(project.root, stamp, outcome.records)
         save_names(project.root, _columns(project, outcome.records))
-    project = _with_undeclared(project, outcome.records)
-    models = CompiledModels(project, outcome.records, stamp)
-    upstream, downstream = _edges(project, outcome)
+    return judge_models(project, names, outcome, stamp, PassMemory(), portability=portability)
+
+
+def model_keys(project: Project) -> dict[str, bytes]:
+    """What a record of each model has to be made of."""
+    return {key: model_key(model) for key, model in project.models.items()}
+
+
+def model_key(model: ModelFile) -> bytes:
+    """What a record of a model has to be made of."""
+    return model.text_hash + model.settings_hash + model.name.encode("utf-8", "surrogatepass")
+
+
+def judge_models(
+    project: Project,
+    names: Names,
+    outcome: BoundModels,
+    stamp: bytes | None,
+    memory: PassMemory,
+    *,
+    portability: bool,
+    unpacked: Mapping[str, ModelIr] = NOTHING_UNPACKED,
+) -> Compilation:
+    """The compilation of a project whose models are bound; what `memory` has still holds.
+
+    `unpacked` are models whose records are as they were.
+    """
+    project = _with_undeclared(project, outcome.records, memory)
+    models = CompiledModels(project, outcome.records, stamp, unpacked)
+    if memory.graph is None:
+        memory.graph = _graph(project, outcome)
+    graph = memory.graph
+    at = Compiling(project, names, outcome.records, models, graph)
     targets = project.config.portability.targets if portability else ()
+    if memory.functions is None:
+        memory.functions = tuple(check_functions(project, names, stamp))
     found = [
         *project.diagnostics,
-        *check_functions(project, names, stamp),
-        *_binding_findings(project, outcome, models),
+        *memory.functions,
+        *_placed(at, memory.run(binding_pass(at), project.models)),
         *report_cycles(project, outcome.cycles),
-        *_settings_findings(project, outcome, models),
-        *_named_findings(project, outcome, names, models),
-        *lint_graph(_starred(outcome, models), project.models, downstream),
-        *_portability_findings(project, outcome, names, targets),
-        *check_contracts(project, models),
-        *check_unit_tests(project, names),
-        *_classification_findings(project, models, upstream),
+        *memory.run(settings_pass(at), project.models),
+        *_placed(at, memory.run(named_pass(at), project.models)),
+        *memory.run(graph_pass(at), project.models),
+        *_portability_findings(at, targets, memory),
+        *memory.run(contract_pass(at), dict.fromkeys(sorted(project.contracts))),
+        *memory.run(unit_test_pass(at), project.models),
+        *_classification_findings(project, models, graph.upstream),
         *_check_findings(project, names, models),
     ]
     if any(each.changed for each in project.imports.values()):
@@ -131,9 +161,9 @@ def compile_project(
     compiled = Compilation(
         project,
         models,
-        _order(project, upstream),
-        upstream,
-        downstream,
+        graph.order,
+        graph.upstream,
+        graph.downstream,
         (),
         _statistics(project, outcome, models),
     )
@@ -150,7 +180,12 @@ def compile_project(
             found += hindered
     found = [_in_steps(each) for each in found]
     idle = () if targets else (Code.DIALECT_DIVERGENCE,)
-    return replace(compiled, diagnostics=tuple(_suppressed(project, found, idle)))
+    return replace(compiled, diagnostics=tuple(_suppressed(project, found, idle, memory)))
+
+
+def _placed(at: Compiling, found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    for each in found:
+        yield place_origins(each, at.project, at.models)
 
 
 def _in_steps(found: Diagnostic) -> Diagnostic:
@@ -162,10 +197,22 @@ def _in_steps(found: Diagnostic) -> Diagnostic:
     return replace(found, help=advice_in_steps(found.help))
 
 
-def _with_undeclared(project: Project, records: Mapping[str, Record]) -> Project:
+def _with_undeclared(
+    project: Project, records: Mapping[str, Record], memory: PassMemory
+) -> Project:
     """The project with the tables that its models read and nobody declares among its sources."""
     if project.config.compile.undeclared == "error" and not project.open_targets:
         return project
+    if memory.undeclared is None or not memory.same_reads:
+        memory.undeclared = _undeclared(project, records)
+    sources, writers = memory.undeclared
+    return replace(project, sources=sources, writers=writers)
+
+
+def _undeclared(
+    project: Project, records: Mapping[str, Record]
+) -> tuple[dict[str, SourceTable], Mapping[str, str]]:
+    """The sources with what nobody declares, and which pipelines write which of them."""
     read = sorted({name for record in records.values() for name in record.reads})
     added: dict[str, SourceTable] = {}
     writers = dict(project.writers)
@@ -186,16 +233,14 @@ def _with_undeclared(project: Project, records: Mapping[str, Record]) -> Project
         # What was discovered once and is read no more is no part of the project.
         if each.is_declared or not each.discovered_ms or key in wanted
     }
-    if not added and len(kept) == len(project.sources):
-        return project
-    return replace(project, sources={**kept, **added}, writers=writers)
+    return {**kept, **added}, writers
 
 
 def _declared(project: Project) -> tuple[Mapping[str, object], ...]:
     return project.models, project.sources, project.seeds
 
 
-def _bind_models(
+def bind_models(
     project: Project,
     keys: Mapping[str, bytes],
     cached: Mapping[str, Record],
@@ -215,26 +260,6 @@ def _bind_models(
     # In the project's order, whichever worker finished first.
     records = {key: outcome.records[key] for key in models if key in outcome.records}
     return BoundModels(records, outcome.cycles, outcome.bound)
-
-
-def _named_findings(
-    project: Project, outcome: BoundModels, names: Names, models: Mapping[str, ModelIr]
-) -> Iterator[Diagnostic]:
-    """Findings about tests of tables that are not their models' own."""
-
-    def find(name: str) -> NamedTable | None:
-        return find_table(name, project, names, models)
-
-    for key, record in outcome.records.items():
-        model = project.models[key]
-        if not record.names_columns or not names_tables(model):
-            continue
-        yield from check_named_tables(model, project, find)
-        if any(each.table is not None for each in model.tests):
-            from rocky.compiler.check_binder import bind_named_tests  # noqa: PLC0415 - as above
-
-            for found in bind_named_tests(model, find, project, names):
-                yield place_origins(found, project, models)
 
 
 def _check_findings(
@@ -262,43 +287,18 @@ def _classification_findings(
         yield place_origins(found, project, models)
 
 
-def _settings_findings(
-    project: Project, outcome: BoundModels, models: Mapping[str, ModelIr]
-) -> Iterator[Diagnostic]:
-    for key, record in outcome.records.items():
-        if record.names_columns:
-            yield from lint_settings(project.models[key], models[key], project.texts)
-
-
 def _portability_findings(
-    project: Project, outcome: BoundModels, names: Names, targets: Sequence[str]
+    at: Compiling, targets: Sequence[str], memory: PassMemory
 ) -> Iterable[Diagnostic]:
     if not targets:
         return ()
-    # They read the table of dialects, which a compile that asks for none does without.
-    from rocky.analysis.lints.portability import lint_portability  # noqa: PLC0415
-    from rocky.compiler.function_check import lint_functions  # noqa: PLC0415
+    if memory.portable_functions is None:
+        # It binds bodies, which a compile that asks for no engine does without.
+        from rocky.compiler.function_check import lint_functions  # noqa: PLC0415
 
-    return (
-        *lint_portability(project, outcome.records, targets),
-        *lint_functions(project, names, targets),
-    )
-
-
-def _starred(outcome: BoundModels, models: Mapping[str, ModelIr]) -> dict[str, ModelIr]:
-    """The few models whose output follows an input's columns: the only ones the graph lints see."""
-    return {key: models[key] for key, record in outcome.records.items() if record.star is not None}
-
-
-def _binding_findings(
-    project: Project, outcome: BoundModels, models: Mapping[str, ModelIr]
-) -> Iterator[Diagnostic]:
-    # In the project's order, whichever worker finished first.
-    for key, model in project.models.items():
-        record = outcome.records.get(key)
-        if record is not None and record.findings:
-            for found in unpack_findings(record, model, project.texts):
-                yield place_origins(found, project, models)
+        memory.portable_functions = tuple(lint_functions(at.project, at.names, targets))
+    found = memory.run(portability_pass(at, targets), at.project.models)
+    return (*found, *memory.portable_functions)
 
 
 def _columns(
@@ -310,11 +310,8 @@ def _columns(
         yield model.name, tuple(name for name, _, _ in columns)
 
 
-def _edges(
-    project: Project, outcome: BoundModels
-) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+def _graph(project: Project, outcome: BoundModels) -> ModelGraph:
     """Who reads whom, by declared names; pipelines read on behalf of the tables they write."""
-    readers: dict[str, list[str]] = {}
     copied = {
         each.name: each.reads
         for each in project.sources.values()
@@ -322,29 +319,21 @@ def _edges(
     }
     upstream = {project.models[key].name: each.reads for key, each in outcome.records.items()}
     upstream |= {name: reads for name, reads in copied.items() if reads}
-    for name, reads in upstream.items():
-        for each in reads:
-            readers.setdefault(each, []).append(name)
-    return upstream, {name: tuple(sorted(each)) for name, each in readers.items()}
-
-
-def _order(project: Project, upstream: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    names = [model.name for model in project.models.values()]
-    levels, left_over = topological_levels(names, upstream)
-    return (*(name for level in levels for name in level), *left_over)
+    return graph_of([model.name for model in project.models.values()], upstream)
 
 
 def _suppressed(
-    project: Project, found: list[Diagnostic], idle: Sequence[Code]
+    project: Project, found: list[Diagnostic], idle: Sequence[Code], memory: PassMemory
 ) -> list[Diagnostic]:
-    allows = {
-        model.path: find_allows(model.text, model.path, start=model.sql_offset)
-        for model in project.models.values()
-        if model.marked
-    }
+    allows = memory.allows_of(project.models)
     # Asking a model for its levels may read its settings: only those are asked that need them.
     paths = {each.path for each in found} | allows.keys()
-    levels = {model.path: model.lints for model in project.models.values() if model.path in paths}
+    named = (project.texts.model_at(path) for path in paths if path is not None)
+    levels = {
+        model.path: model.lints
+        for model in named
+        if model is not None and project.models.get(model.key) is model
+    }
     for each in found:
         # A lint of what a model's settings say, in a file of their own.
         model = project.models.get(each.model.lower()) if each.model is not None else None

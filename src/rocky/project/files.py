@@ -17,6 +17,7 @@ from blake3 import blake3
 from rocky.diagnostics import Code, Diagnostic
 from rocky.diagnostics.diagnostic import Span
 from rocky.errors import RockyError
+from rocky.project.overlay import overlaid_bytes, overlaid_names
 
 Report = Callable[[Diagnostic], None]
 
@@ -54,7 +55,8 @@ def scan_folders(root: str, path: str, report: Report, *, stamps: bool = False) 
     reported and not followed; one that leads nowhere is reported: files may be missing.
     """
     location = _join(root, path)
-    if os.path.isdir(location):  # noqa: PTH112 - a Path per file would double the cost of a walk
+    # A Path per file would double the cost of a walk.
+    if os.path.isdir(location) or any(overlaid_names(location)[:2]):  # noqa: PTH112
         yield from _scan(root, path, (_identity(root, path),), report, stamps)
     elif os.path.islink(location):  # noqa: PTH114 - as above
         report(_unusable(path, f"`{path}` is {_GONE}"))
@@ -70,11 +72,12 @@ def _scan(
     names: list[str] = []
     folders: list[str] = []
     stamps: dict[str, Stamp] = {}
+    more, below_more, gone = overlaid_names(_join(root, path))
     try:
         with os.scandir(_join(root, path)) as entries:
             for entry in entries:
                 name = entry.name
-                if name[0] == ".":
+                if name[0] == "." or name in more or name in gone:
                     continue
                 if not _is_file(path, entry, folders, report):
                     continue
@@ -83,10 +86,11 @@ def _scan(
                     found = entry.stat()
                     stamps[name] = (found.st_size, found.st_mtime_ns, found.st_ctime_ns)
     except OSError as failure:
-        report(_unusable(path, f"the folder `{path}` cannot be read: {_reason(failure)}"))
-        return
-    names.sort()
-    folders.sort()
+        if not more and not below_more:
+            report(_unusable(path, f"the folder `{path}` cannot be read: {_reason(failure)}"))
+            return
+    names = sorted([*names, *(name for name in more if name[0] != ".")])
+    folders = sorted({*folders, *(name for name in below_more if name[0] != ".")})
     yield Folder(path, names, stamps)
     for name in folders:
         below = child_path(path, name)
@@ -98,7 +102,7 @@ def _scan(
             advice = "give the folder a name that does not end in `.toml`"
             report(_unusable(below, f"`{below}` is a folder, not a file", help=advice))
         identity = _identity(root, below)
-        if identity in above:
+        if identity in above and identity != _NOWHERE:
             report(_loop(below))
         elif len(above) >= MAX_DEPTH:
             report(_unusable(below, f"`{below}` is nested more than {MAX_DEPTH} folders deep"))
@@ -106,11 +110,15 @@ def _scan(
             yield from _scan(root, below, (*above, identity), report, with_stamps)
 
 
+_NOWHERE: Final = (-1, -1)
+"""The identity of a folder that is not on disk: a text that nobody saved may lie in one."""
+
+
 def _identity(root: str, path: str) -> tuple[int, int]:
     try:
         found = os.stat(_join(root, path))  # noqa: PTH116 - as above
     except OSError:
-        return (-1, -1)  # Gone since it was listed: reading it will say so.
+        return _NOWHERE  # Gone since it was listed: reading it will say so.
     return found.st_dev, found.st_ino
 
 
@@ -156,6 +164,9 @@ def read_bytes(location: str) -> bytes:
 
     Below `open()`, because its buffering costs more than the read itself on small files.
     """
+    unsaved = overlaid_bytes(location)
+    if unsaved is not None:
+        return unsaved
     handle = os.open(location, _READ)
     try:
         data = os.read(handle, _CHUNK)
@@ -170,6 +181,14 @@ def read_bytes(location: str) -> bytes:
         return b"".join(parts)
     finally:
         os.close(handle)
+
+
+def is_file(location: str) -> bool:
+    """Whether there is a file to read."""
+    try:
+        return overlaid_bytes(location) is not None or Path(location).is_file()
+    except FileNotFoundError:
+        return False
 
 
 def read_text(

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from blake3 import blake3
 
 from rocky.diagnostics.suggestion import suggestion
+from rocky.project.files import is_file, read_bytes
 from rocky.project.python_imports import find_imports
 from rocky.project.toml.documents import Problem
 
@@ -37,7 +38,7 @@ def find_code(root: Path, module: str, attribute: str) -> FunctionCode | Problem
         message = f"there is no module `{module}` in the project"
         return Problem(("module",), message, f"write the code to `{place}.py`")
     try:
-        data = (root / path).read_bytes()
+        data = read_bytes(str(root / path))
         text = data.decode("utf-8")
         with warnings.catch_warnings(action="ignore"):
             tree = ast.parse(text)
@@ -59,7 +60,7 @@ def _file_of(root: Path, module: str) -> str | None:
         return None
     place = "/".join(parts)
     found = (f"{place}.py", f"{place}/__init__.py")
-    return next((each for each in found if (root / each).is_file()), None)
+    return next((each for each in found if is_file(str(root / each))), None)
 
 
 def _said(failure: Exception) -> str:

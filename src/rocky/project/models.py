@@ -235,6 +235,11 @@ class ModelFile:
         return self.path.endswith(".rocky")
 
     @property
+    def is_read(self) -> bool:
+        """Whether the text is at hand: that of a remembered model is read when it is needed."""
+        return self._text is not None
+
+    @property
     def text(self) -> str:
         """The whole file. Raises RockyError when it changed since it was loaded."""
         if self._text is None:

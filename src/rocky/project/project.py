@@ -9,7 +9,7 @@ branch's own copies; other files that lie there are nobody's copy, and are read 
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -30,7 +30,8 @@ from rocky.project.files import show_text
 from rocky.project.functions import ProjectFunction
 from rocky.project.imports import ImportedTable, LoadedImport
 from rocky.project.macros import MacroFile
-from rocky.project.models import ModelFile, Target
+from rocky.project.model_reload import ModelReload, load_again
+from rocky.project.models import ModelFile, Target, stem_of
 from rocky.project.pipeline_tables import OpenTarget
 from rocky.project.schema_cache import CachedSchema, UnusedSchema
 from rocky.project.seeds import SeedTable
@@ -53,6 +54,20 @@ class ProjectTexts(Mapping[str, SourceText]):
             text = (model and model.text) or show_text(self._root, path)
             found = self._read[path] = SourceText(path, text)
         return found
+
+    def model_at(self, path: str) -> ModelFile | None:
+        """The model whose file has this path."""
+        return self._models.get(path)
+
+    def with_model(self, model: ModelFile, own: Collection[str | None]) -> "ProjectTexts":
+        """The texts with another model in the place of one; `own` are its files."""
+        texts = ProjectTexts(self._root, {**self._models, model.path: model})
+        texts._read = {path: each for path, each in self._read.items() if path not in own}
+        return texts
+
+    def keep(self, texts: Mapping[str, str]) -> None:
+        """Show these texts, which nobody saved, in the place of files."""
+        self._read |= {path: SourceText(path, text) for path, text in texts.items()}
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._models)
@@ -82,6 +97,7 @@ class Project:
     four are empty until an operation looks at them. `env` is the environment whose masks hold.
     `twins` are the models that show others, and seeds, masked, by the keys of both; a compile adds
     them.
+    `reload` loads one of the models again.
     """
 
     root: Path
@@ -107,6 +123,7 @@ class Project:
     functions: Mapping[str, ProjectFunction] = field(default_factory=dict)
     env: str | None = None
     twins: Mapping[str, str] = field(default_factory=dict)
+    reload: ModelReload | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         """Where it is and how much it has: all of it would fill a screen, settings included."""
@@ -116,6 +133,41 @@ class Project:
 
 TWIN: Final = "__masked"
 """What the name of a masked twin has after that of the model or seed it shows."""
+
+
+def reload_model(project: Project, before: ModelFile, touched: Collection[str]) -> Project | None:
+    """The project with a model as its files are now, and all else as it was loaded.
+
+    `touched` are files that are not what they were. None where a change may concern more than the
+    model: then the project is to be loaded as a whole.
+    """
+    reload, key, stem = project.reload, before.key, stem_of(before.path).lower()
+    again = None if reload is None else load_again(reload, before, touched)
+    if reload is None or again is None:
+        return None
+    if stem != key and not {stem}.isdisjoint(project.blocked | again.blocked):
+        return None
+    start = reload.starts[before.path]
+    old = {id(each) for each in start.found}
+    others = [each for each in project.diagnostics if id(each) not in old]
+    own = {before.path, start.sidecar}
+    if not again.only_query and any(_is_about(each, own) for each in others):
+        # What else was said of it may stand elsewhere now.
+        return None
+    fresh = start._replace(found=again.found)
+    return replace(
+        project,
+        models={**project.models, key: again.model},
+        diagnostics=(*others, *again.found),
+        texts=project.texts.with_model(again.model, own),
+        blocked=project.blocked - {stem, key} | again.blocked,
+        reload=replace(reload, starts={**reload.starts, before.path: fresh}),
+    )
+
+
+def _is_about(found: Diagnostic, files: Collection[str | None]) -> bool:
+    return found.path in files or any(label.path in files for label in found.labels)
+
 
 PREFIX: Final = BRANCH_PREFIX
 """What the folder of a branch, and its schema in a catalogue, begins with."""

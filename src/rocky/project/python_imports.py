@@ -22,6 +22,7 @@ from typing import Final
 
 from blake3 import blake3
 
+from rocky.project.files import read_bytes
 from rocky.project.models import NO_IMPORTS, Imports, ModelFile
 
 _DYNAMIC_CALLS: Final = frozenset({"__import__", "exec", "eval", "compile"})
@@ -113,7 +114,7 @@ class _Search:
     def _read(self, file: Path, module: str) -> Iterator[tuple[Path, str]]:
         """A file of a module with its text, noted as found; nothing if it cannot be read."""
         try:
-            data = file.read_bytes()
+            data = read_bytes(str(file))
         except OSError:
             self._doubt(f"the module `{module}` cannot be read")
             return

@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 
 from blake3 import blake3
 
+from rocky.project.overlay import is_laid
 from rocky.project.writable_folder import write_problem
 
 logger = logging.getLogger(__name__)
@@ -92,6 +93,8 @@ def read_cache(root: Path, name: str) -> CacheFile | None:
 
 def write_cache(root: Path, name: str, payload: bytes) -> bool:
     """Replace what is kept under a name. False when it cannot be: the next command works anew."""
+    if is_laid():
+        return False
     place = cache_place(root)
     if place.folder is None:
         logger.debug("no cache: %s", place.reason)

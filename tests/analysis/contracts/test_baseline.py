@@ -2,7 +2,7 @@ import json
 
 from rocky.analysis.contracts import (
     Baseline,
-    check_contracts,
+    check_model_contract,
     decode_baseline,
     encode_baseline,
     load_baseline,
@@ -88,8 +88,8 @@ def test_a_recorded_baseline_holds_the_next_compile(tmp_path):
     after = output_of("SELECT a, b FROM t", "a int, b int")
 
     assert [PATH] == record_baselines(project, {"m": before})
-    assert [] == check_contracts(project, {"m": before})
-    assert ["E038"] == codes(check_contracts(project, {"m": after}))
+    assert [] == check_model_contract("m", project, {"m": before})
+    assert ["E038"] == codes(check_model_contract("m", project, {"m": after}))
     assert ["m.baseline.json", "m.contract.toml"] == sorted(
         path.name for path in (tmp_path / "contracts").iterdir()
     )
@@ -107,4 +107,4 @@ def test_an_unreadable_baseline_is_reported_and_nothing_is_said_about_recording(
     project = load_files(tmp_path, FILES | {PATH: "not json"})
     output = output_of("SELECT a, b FROM t", "a int, b int")
 
-    assert ["E017"] == codes(check_contracts(project, {"m": output}))
+    assert ["E017"] == codes(check_model_contract("m", project, {"m": output}))

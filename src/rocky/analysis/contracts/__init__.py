@@ -8,13 +8,13 @@ from rocky.analysis.contracts.baseline import (
     load_baseline,
     write_baseline,
 )
-from rocky.analysis.contracts.check import check_contract, check_contracts, record_baselines
+from rocky.analysis.contracts.check import check_contract, check_model_contract, record_baselines
 
 __all__ = [
     "Baseline",
     "baseline_path",
     "check_contract",
-    "check_contracts",
+    "check_model_contract",
     "decode_baseline",
     "encode_baseline",
     "load_baseline",

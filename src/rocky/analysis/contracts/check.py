@@ -292,17 +292,14 @@ def check_contract(
     ]
 
 
-def check_contracts(project: Project, models: Mapping[str, ModelIr]) -> list[Diagnostic]:
-    """What the models' contracts find; `models` are by lower-case name, as the project's are."""
-    source_nullable = _source_nullability(project, models)
-    found: list[Diagnostic] = []
-    for key, contract in sorted(project.contracts.items()):
-        model, ir = project.models.get(key), models.get(key)
-        if model is None or ir is None:
-            continue
-        baseline = load_baseline(project.root, contract) if contract.no_new_nullable else None
-        found += check_contract(contract, model, ir, baseline, source_nullable)
-    return found
+def check_model_contract(
+    key: str, project: Project, models: Mapping[str, ModelIr]
+) -> list[Diagnostic]:
+    """What the contract of a model finds; `models` are by lower-case name, as the project's are."""
+    contract = project.contracts[key]
+    baseline = load_baseline(project.root, contract) if contract.no_new_nullable else None
+    asked = _source_nullability(project, models)
+    return check_contract(contract, project.models[key], models[key], baseline, asked)
 
 
 def record_baselines(project: Project, models: Mapping[str, ModelIr]) -> list[str]:

@@ -25,9 +25,9 @@ from rocky.operations.check.compile import (
     CompileReport,
     CompileRequest,
     CompileSummary,
-    SparkVerification,
     compile_models,
 )
+from rocky.operations.check.spark_verification import SparkVerification
 
 REPORTS: Final = {"compile": CompileReport, "ci": CiReport}
 _SHOWN_REASONS: Final = 5

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from pathlib import Path
@@ -19,6 +19,7 @@ from rocky.language.datatypes.types import UNKNOWN
 from rocky.language.dialects.table import Dialect
 from rocky.language.ir import is_deterministic
 from rocky.operations.check.consumers import with_consumers_of
+from rocky.operations.check.spark_verification import SparkVerification, ask_spark
 from rocky.operations.check.unknown_tables import (
     CachedTable,
     IgnoredSchema,
@@ -131,42 +132,6 @@ class CompileSummary:
     ignored_schemas: tuple[IgnoredSchema, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SkippedModel:
-    """A model that Spark was not asked about."""
-
-    model: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class SparkDifference:
-    """One thing on which Rocky and Spark do not agree; without a column it is the whole model."""
-
-    model: str
-    column: str | None
-    what: str
-    rocky: str
-    spark: str
-
-
-@dataclass(frozen=True, slots=True)
-class SparkVerification:
-    """What Spark's own analyser says of the same models.
-
-    `models` were compared, `differing` of them differ, `skipped` could not be compared. It `agrees`
-    when nothing differs and every model that is SQL was compared.
-    """
-
-    engine: str
-    agrees: bool
-    models: int
-    differing: int
-    columns: int
-    skipped: tuple[SkippedModel, ...]
-    differences: tuple[SparkDifference, ...]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class CompileReport(Digested):
     """What a compile found. `broken_inputs` are models further up that have errors of their own."""
@@ -214,17 +179,42 @@ def compile_models(workspace: Workspace, request: CompileRequest) -> CompileRepo
     found = chosen_findings(compilation, models) if request.models else compilation.diagnostics
     if request.live:
         found = (*found, *_look_at_sources(project))
+    verify = ask_spark(workspace, compilation, models) if request.verify else None
+    expanded = tuple(_expanded(models)) if request.expand_macros else None
+    report = _report(project, compilation, models, found)
+    broken = _broken_inputs(compilation, models) if request.models else ()
+    return replace(
+        report,
+        broken_inputs=broken,
+        baselines_recorded=tuple(recorded),
+        verify=verify,
+        expanded=expanded,
+    )
+
+
+def report_compilation(project: Project, compilation: Compilation) -> CompileReport:
+    """What a compile of all of a project says, from one that was made. Raises InterfaceRefused."""
+    compilation = with_consumers_of(compilation, ())
+    models = chosen_models(compilation, ())
+    return _report(project, compilation, models, compilation.diagnostics)
+
+
+def _report(
+    project: Project,
+    compilation: Compilation,
+    models: Sequence[ModelFile],
+    found: tuple[Diagnostic, ...],
+) -> CompileReport:
     return CompileReport(
         project=project,
         found=found,
-        broken_inputs=_broken_inputs(compilation, models) if request.models else (),
+        broken_inputs=(),
         has_errors=bool(errors_in(found)),
         models=_describe_models(compilation, models),
         diagnostics=findings_of(found, project),
         summary=summarise(compilation, models, found),
-        baselines_recorded=tuple(recorded),
-        verify=_ask_spark(workspace, compilation, models) if request.verify else None,
-        expanded=tuple(_expanded(models)) if request.expand_macros else None,
+        baselines_recorded=(),
+        verify=None,
     )
 
 
@@ -362,24 +352,3 @@ def _look_at_sources(project: Project) -> list[Diagnostic]:
     from rocky.plan.adapters import find_adapter  # noqa: PLC0415
 
     return live.compare_live(project, find_adapter(project, "default"))
-
-
-def _ask_spark(
-    workspace: Workspace, compilation: Compilation, models: Sequence[ModelFile]
-) -> SparkVerification:
-    from rocky.spark.analyser import analyse_project  # noqa: PLC0415
-
-    names = [model.name for model in models]
-    found = analyse_project(compilation, models=names, session=workspace.spark)
-    return SparkVerification(
-        found.engine,
-        found.agrees,
-        found.models,
-        len({each.model for each in found.differences}),
-        found.columns,
-        tuple(SkippedModel(model, reason) for model, reason in found.skipped),
-        tuple(
-            SparkDifference(each.model, each.column, each.what, each.ours, each.spark)
-            for each in found.differences
-        ),
-    )

@@ -138,12 +138,17 @@ def _format_file(path: Path, shown: str) -> tuple[FormattedFile, str | None]:
     read = read_text(str(path.parent), path.name, lambda found: wrong.append(found.message))
     if read is None:
         return FormattedFile(shown, "unreadable", error=wrong[0]), None
-    text, _ = read
+    return format_text(read[0], shown)
+
+
+def format_text(text: str, shown: str) -> tuple[FormattedFile, str | None]:
+    """What becomes of the text of a file called `shown`, and its new text where it has another."""
     matter = find_front_matter(text)
     start = matter.sql_start if matter is not None else 0
     body = text[start:]
-    made = lay_out(body) if path.suffix == ".rocky" else _tidy(body)
-    if isinstance(made, str) and path.suffix == ".rocky" and not means_the_same(body, made):
+    is_rocky = shown.endswith(".rocky")
+    made = lay_out(body) if is_rocky else _tidy(body)
+    if isinstance(made, str) and is_rocky and not means_the_same(body, made):
         return FormattedFile(shown, "unreadable", error=f"{shown}: {_UNPROVED}"), None
     if not isinstance(made, str):
         place = Span(made.span.start + start, made.span.end + start)

@@ -5,20 +5,23 @@ save is waited for; what a round could not build is built with the next. Spark i
 first round that builds and kept for the others.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Event, Thread
 from typing import Final
 
+from rocky.analysis.compilation import Compilation
+from rocky.compiler.session import Session
 from rocky.errors import InvalidRequest, RockyError, SourceUnreadable, describe_failure
-from rocky.operations.check.compile import CompileReport, CompileRequest, compile_models
+from rocky.operations.check.compile import CompileReport, report_compilation
 from rocky.operations.digest import Digest, Digested
 from rocky.operations.execution.run import RunReport, run
 from rocky.operations.findings import ErrorsFound
-from rocky.operations.workspace import Workspace, project_location
+from rocky.operations.workspace import Workspace, load_workspace, project_location
 from rocky.plan.adapters import main_adapter
 from rocky.plan.arguments import Request
 from rocky.plan.request import RunRequest
@@ -101,6 +104,7 @@ class _Watch:
         self._adapter: Adapter | None = None
         self._tables: frozenset[Path] = frozenset()
         self._unbuilt: frozenset[str] | None = None
+        self._session: Session | None = None
         self._listening = Event()
         self._lost: OSError | None = None
         self._saved: SimpleQueue[frozenset[Path] | None] = SimpleQueue()
@@ -130,7 +134,7 @@ class _Watch:
         if self._unbuilt is not None:
             self._unbuilt |= frozenset(names)
         try:
-            compiled = compile_models(self._workspace, CompileRequest())
+            compiled = report_compilation(*self._follow(names))
             report = replace(report, compiled=compiled)
             self._tables = _table_folders(compiled.project)
             if not self._request.run or compiled.failed:
@@ -147,6 +151,19 @@ class _Watch:
             return report
         except RockyError as failure:
             return replace(report, failure=describe_failure(failure))
+
+    def _follow(self, saved: Sequence[str]) -> tuple[Project, Compilation]:
+        """The project after files were saved; only what they reach is looked at again.
+
+        Where a compile looks at more than the project's files, all of it is.
+        """
+        if self._session is None or _sees_more(self._session.loaded):
+            load = partial(load_workspace, self._workspace, discovered=True)
+            self._session = Session(self._root, load)
+            compilation = self._session.reload().compilation
+        else:
+            compilation = self._session.refresh(saved).compilation
+        return self._session.loaded, compilation
 
     def _keep_spark(self, project: Project) -> None:
         """One user more of Spark until the end: runs share it, and what is warm stays warm."""
@@ -223,6 +240,18 @@ def _table_folders(project: Project) -> frozenset[Path]:
     """The folders of warehouses: runs change them, and nobody saves anything there."""
     places = (each.warehouse for each in project.config.adapter.values())
     return frozenset((project.root / place).absolute() for place in places if "://" not in place)
+
+
+def _sees_more(project: Project) -> bool:
+    """Whether a compile looks at tables, or at what was discovered, besides the project's files."""
+    return bool(
+        project.writers
+        or project.open_targets
+        or project.imports
+        or project.cached_schemas
+        or project.config.compile.undeclared != "error"
+        or project.config.publish.consumers
+    )
 
 
 def _changed_models(project: Project, paths: frozenset[str] | None) -> tuple[str, ...]:

@@ -1,0 +1,129 @@
+"""How long an editor waits: from a keystroke to findings, over a generated project.
+
+Every figure is CPU time of this process. `--check` is exit code 1 for a missed goal; the goals are
+those of 10,000 models. The cost of one bound model is told beside what binds many: a slow machine
+changes both alike.
+"""
+
+import argparse
+import os
+import resource
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+from generate import generate
+
+from rocky.compiler.session import Session
+from rocky.project import ModelFile, load_project
+
+LEAF_MS, HUB_MS, START_S, PEAK_MB = 20, 120, 1.0, 400
+"""The goal of a hub is for an edit that its readers see, such as a column that comes."""
+_COLUMN = "    j.net_price,"
+_TYPES = ("DOUBLE", "FLOAT", "BIGINT", "INT", "STRING", "SMALLINT")
+
+
+class Bench:
+    """A project that is open, and the goals that were missed."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.missed: list[str] = []
+        self.open_session().reload()  # It fills the cache.
+        begun = time.process_time()
+        self.session = self.open_session()
+        self.first = self.session.reload()
+        self.tell("start, warm", time.process_time() - begun, "s", START_S)
+
+    def open_session(self) -> Session:
+        return Session(self.root, lambda: load_project(self.root, env={}, remember=True))
+
+    def tell(self, name: str, value: float, unit: str, goal: float | None = None) -> None:
+        met = "" if goal is None else f"<= {goal:g} {unit}  {'ok' if value <= goal else 'MISSED'}"
+        if goal is not None and value > goal:
+            self.missed.append(name)
+        print(f"{name:<52}{value:>9.1f} {unit:<4} {met}".rstrip(), flush=True)
+
+    def type(
+        self, model: ModelFile, make: Callable[[int], str], *, alone: bool = False
+    ) -> tuple[float, int]:
+        """The milliseconds of an edit and how many models it binds; `alone`: without readers."""
+        costs = []
+        bound = 0
+        for number in range(7):
+            begun = time.process_time()
+            self.session.edit({model.path: make(number)}, lambda: alone)
+            costs.append(time.process_time() - begun)
+            bound = len(self.session.bound)
+            self.session.settle()
+        self.session.drop([model.path])
+        return 1000 * median(costs[1:]), bound
+
+    def measure_leaf(self) -> None:
+        readers = self.first.compilation.downstream
+        leaf = next(x for x in self.first.project.models.values() if not readers.get(x.name))
+        text = leaf.text
+        cost, _ = self.type(leaf, lambda n: f"{text}-- {n}\n")
+        self.tell("keystroke in a leaf, which compiles", cost, "ms", LEAF_MS)
+        cost, _ = self.type(leaf, lambda n: text.replace("FROM", "FRM" + "M" * n, 1))
+        self.tell("keystroke in a leaf, which does not parse", cost, "ms", LEAF_MS)
+
+    def measure_hub(self) -> None:
+        readers = self.first.compilation.downstream
+        files = self.first.project.models.values()
+        hubs = sorted(files, key=lambda each: -len(readers.get(each.name, ())))
+        hub = next(each for each in hubs[:200] if _COLUMN in each.text)
+        text = hub.text
+
+        def retyped(number: int) -> str:
+            kind = _TYPES[number % len(_TYPES)]
+            return text.replace(_COLUMN, f"    CAST(j.net_price AS {kind}) AS net_price,")
+
+        print(f"the hub is read by {len(readers[hub.name])} models")
+        cost, _ = self.type(hub, lambda n: f"{text}-- {n}\n")
+        self.tell("keystroke in the hub that readers do not see", cost, "ms", LEAF_MS)
+        cost, bound = self.type(hub, lambda n: text.replace(_COLUMN, f"{_COLUMN} {n} AS n{n},"))
+        self.tell(f"a column comes, {bound} models bound", cost, "ms", HUB_MS)
+        cost, _ = self.type(hub, retyped, alone=True)
+        self.tell("a type changes: until the edited file is told", cost, "ms", LEAF_MS)
+        cost, bound = self.type(hub, retyped)
+        self.tell(f"a type changes: until all are told, {bound} bound", cost, "ms")
+        self.tell("  each of them", cost / max(bound, 1), "ms")
+        cost, _ = self.type(hub, lambda n: f"{text} (" if n % 2 else text)
+        self.tell("the hub breaks and is mended by turns", cost, "ms", HUB_MS)
+
+    def measure_rest(self) -> None:
+        begun = time.process_time()
+        self.session.reload()
+        cost = 1000 * (time.process_time() - begun)
+        self.tell("a file that is no model's: all loaded again", cost, "ms")
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        self.tell("memory", peak, "MB", PEAK_MB)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
+    parser.add_argument("--models", type=int, default=10_000)
+    parser.add_argument("--check", action="store_true", help="exit 1 when a goal is missed")
+    options = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="rocky-bench-"))
+    os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
+    try:
+        generate(folder / "project", options.models)
+        print(f"{options.models:,} models; CPU time, medians")
+        bench = Bench(folder / "project")
+        bench.measure_leaf()
+        bench.measure_hub()
+        bench.measure_rest()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    print(f"missed: {', '.join(bench.missed)}" if bench.missed else "every goal met")
+    return 1 if bench.missed and options.check else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The language server: JSON-RPC in, findings and answers out; the compiler below knows."""

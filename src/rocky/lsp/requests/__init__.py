@@ -1,0 +1,1 @@
+"""What editors ask, one file a kind of request; the list is in `rocky.lsp.requests.table`."""
