@@ -143,10 +143,11 @@ PAIRS = (
         fail_on="exception",
     ),
     pair(
-        "compliance --declassified",
+        "compliance --declassified --probe",
         "governance.compliance.compliance",
         "compliance",
         declassified=True,
+        probe=True,
     ),
     pair(
         "ci --consumers f --consumers g --jobs 2 --no-cache",

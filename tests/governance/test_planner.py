@@ -124,7 +124,9 @@ def test_drift_is_what_is_held_against_what_was_applied():
 
 
 def test_tables_without_declarations_are_asked_about_only_where_others_matter():
-    assert (ORDERS,) == scope_of([A], [MASK], [Securable("table", "shop.raw.orders")], "keep")
+    assert (ORDERS, MASK.securable) == scope_of(
+        [A], [MASK], [Securable("table", "shop.raw.orders")], "keep"
+    )
     both = scope_of([A], [], [Securable("table", "shop.raw.orders")], "report")
     assert 2 == len(both)
 

@@ -34,6 +34,17 @@ def test_a_fact_is_put_into_a_policy_read_back_and_taken_out(ranger, fact):
     assert [] == policies(ranger)
 
 
+def test_only_ranger_itself_can_say_that_a_policy_is_gone(ranger):
+    catalogue = opened(ranger)
+    catalogue.put(ANA, None)
+    ranger.tell(faults=[{"method": "DELETE", "status": 404, "count": 1}])
+    with pytest.raises(GovernanceRefused, match="HTTP 404"):
+        catalogue.remove(ANA)
+    own = {"statusCode": 1, "msgDesc": "no policy found with id: 1"}
+    ranger.tell(faults=[{"method": "DELETE", "status": 404, "count": 1, "body": own}])
+    catalogue.remove(ANA)
+
+
 def test_a_policy_is_a_document_of_rangers_own_form(ranger):
     opened(ranger).put(MASK, None)
     (policy,) = policies(ranger)

@@ -6,7 +6,7 @@ import deltalake
 import pytest
 
 from rocky.governance.catalogues import open_catalogue
-from rocky.operations.governance.catalogue import declared_by
+from rocky.operations.governance.declaration import declared_by
 from rocky.operations.placement import place_tables
 from rocky.operations.workspace import Workspace, load_workspace
 from tests.branches.shops import BranchShop, Template
@@ -207,7 +207,7 @@ url = "http://localhost"
     write(shop.root, {"rocky.toml": f"{CONFIG}{grants}"})
     project = place_tables(load_workspace(Workspace(shop.root)))
 
-    found = declared_by(project, open_catalogue(project.config.governance.catalog))
+    found = declared_by(project, open_catalogue(project.config.governance.catalog), None)
 
     assert {
         ("ana@shop", "spark_catalog.default"),

@@ -28,6 +28,13 @@ if KIND == "databricks":
 LEVELS = ("metastore", "catalog", "schema", "table", "function", "volume")
 ACCESSES = ("select", "update", "create", "drop", "alter", "index", "lock", "read", "write", "all")
 
+MASKS = "MASK, MASK_SHOW_LAST_4, MASK_SHOW_FIRST_4, MASK_HASH, MASK_NULL, MASK_NONE,"
+MASK_TYPES = f"{MASKS} MASK_DATE_SHOW_YEAR, CUSTOM".split(", ")
+TYPES = (
+    "BOOLEAN BYTE SHORT INT LONG FLOAT DOUBLE DATE TIMESTAMP TIMESTAMP_NTZ STRING BINARY DECIMAL"
+    " INTERVAL ARRAY STRUCT MAP VARIANT CHAR NULL USER_DEFINED_TYPE TABLE_TYPE"
+).split()
+
 STATE: dict[str, Any] = {}
 LOG: list[dict[str, Any]] = []
 
@@ -38,6 +45,7 @@ def reset() -> None:
     STATE.update(
         users=[], groups=[], securables=[], grants={}, tags={}, masks={}, filters={}, functions={},
         policies={}, next_id=1, faults=[], deaf=[], bindings={}, isolation={}, services=["spark"],
+        columns={}, tables={},
     )  # fmt: skip
 
 
@@ -109,7 +117,45 @@ def unity(method: str, path: str, query: Any, body: Any) -> Any:
             return update(level, name, body)
     if KIND == "databricks":
         return databricks(method, path, body)
+    if path == f"{API}/tables" and method == "POST":
+        return create_table(body)
+    if found := re.fullmatch(rf"{API}/tables/([^/]+)", path):
+        name = unquote(found[1])
+        permissions("table", name)
+        if method == "GET":
+            return STATE["tables"].get(name, {"name": name, "columns": []})
+        if method == "DELETE":
+            STATE["securables"].remove(["table", name])
+            STATE["tables"].pop(name, None)
+            STATE["grants"].pop(f"table|{name}", None)
+            return ""
     raise unity_error(404, "NOT_FOUND", f"no route: {method} {path}")
+
+
+def create_table(body: Any) -> Any:
+    schema = f"{body['catalog_name']}.{body['schema_name']}"
+    full = f"{schema}.{body['name']}"
+    if not re.fullmatch(r"[^. /\x00-\x1f]+", body["name"]):
+        raise unity_error(400, "INVALID_ARGUMENT", "Name cannot contain a period, space, ...")
+    columns = []
+    for column in body["columns"]:
+        field = json.loads(column["type_json"])
+        if {"name", "type", "nullable", "metadata"} - set(field) or field["name"] != column["name"]:
+            message = f"Invalid type_json for column {column['name']}"
+            raise unity_error(400, "INVALID_ARGUMENT", message)
+        if field["nullable"] != column["nullable"] or column["type_name"] not in TYPES:
+            raise unity_error(400, "INVALID_ARGUMENT", f"Invalid column {column['name']}")
+        columns.append({**column, "type_text": column["type_text"].lower()})
+    permissions("catalog", body["catalog_name"])
+    permissions("schema", schema)
+    if ["table", full] in STATE["securables"]:
+        raise unity_error(400, "TABLE_ALREADY_EXISTS", f"Table already exists: {full}")
+    if body["table_type"] != "EXTERNAL" or not body.get("storage_location"):
+        raise unity_error(400, "INVALID_ARGUMENT", "Only external tables here")
+    location = re.sub(r"^(file:)?/+", "file:///", body["storage_location"]).rstrip("/")
+    STATE["securables"].append(["table", full])
+    STATE["tables"][full] = {**body, "columns": columns, "storage_location": location}
+    return STATE["tables"][full]
 
 
 # --------------------------------------------------------------------------------- databricks
@@ -138,7 +184,7 @@ def succeeded(rows: list[list[Any]] | None = None) -> Any:
     return answer
 
 
-def run_statement(text: str) -> Any:  # noqa: PLR0911 - a line a statement
+def run_statement(text: str) -> Any:  # noqa: C901, PLR0911, PLR0912 - a line a statement
     if found := re.fullmatch(
         rf"ALTER (CATALOG|SCHEMA|TABLE) {NAME} SET TAGS \({TEXT} = {TEXT}\)", text
     ):
@@ -150,18 +196,28 @@ def run_statement(text: str) -> Any:  # noqa: PLR0911 - a line a statement
     if found := re.fullmatch(rf"ALTER (CATALOG|SCHEMA|TABLE) {NAME} UNSET TAGS \({TEXT}\)", text):
         STATE["tags"].get(f"{found[1].lower()}|{plain(found[2])}", {}).pop(found[3], None)
         return succeeded()
-    if found := re.fullmatch(rf"CREATE OR REPLACE FUNCTION {NAME}\((.+)\) RETURN (.+)", text):
+    made = rf"CREATE OR REPLACE FUNCTION {NAME}\((.+?)\) RETURN (.+)"
+    if found := re.fullmatch(made, text, re.DOTALL):
         STATE["functions"][plain(found[1])] = found[3]
         return succeeded()
     if found := re.fullmatch(rf"ALTER TABLE {NAME} ALTER COLUMN {NAME} SET MASK {NAME}", text):
         if plain(found[3]) not in STATE["functions"]:
             return failed("NOT_FOUND", f"[UNRESOLVED_ROUTINE] {plain(found[3])}")
+        if ["table", plain(found[1])] not in STATE["securables"]:
+            return failed("NOT_FOUND", f"[TABLE_OR_VIEW_NOT_FOUND] {plain(found[1])}")
+        columns = STATE["columns"].get(plain(found[1]))
+        if columns is not None and plain(found[2]) not in columns:
+            return failed("BAD_REQUEST", f"[FIELD_NOT_FOUND] No such column {plain(found[2])}")
         STATE["masks"].setdefault(plain(found[1]), {})[plain(found[2])] = plain(found[3])
         return succeeded()
     if found := re.fullmatch(rf"ALTER TABLE {NAME} ALTER COLUMN {NAME} DROP MASK", text):
         STATE["masks"].get(plain(found[1]), {}).pop(plain(found[2]), None)
         return succeeded()
     if found := re.fullmatch(rf"ALTER TABLE {NAME} SET ROW FILTER {NAME} ON \((.+)\)", text):
+        if plain(found[2]) not in STATE["functions"]:
+            return failed("NOT_FOUND", f"[UNRESOLVED_ROUTINE] {plain(found[2])}")
+        if ["table", plain(found[1])] not in STATE["securables"]:
+            return failed("NOT_FOUND", f"[TABLE_OR_VIEW_NOT_FOUND] {plain(found[1])}")
         STATE["filters"][plain(found[1])] = plain(found[2])
         return succeeded()
     if found := re.fullmatch(rf"ALTER TABLE {NAME} DROP ROW FILTER", text):
@@ -213,13 +269,9 @@ def databricks(method: str, path: str, body: Any) -> Any:
         name = unquote(found[1])
         permissions("table", name)
         masks = STATE["masks"].get(name, {})
-        answer: Any = {
-            "full_name": name,
-            "columns": [
-                {"name": column, "mask": {"function_name": function}}
-                for column, function in masks.items()
-            ],
-        }
+        columns = [{"name": each} for each in STATE["columns"].get(name, ()) if each not in masks]
+        columns += [{"name": each, "mask": {"function_name": masks[each]}} for each in masks]
+        answer: Any = {"full_name": name, "columns": columns}
         if name in STATE["filters"]:
             answer["row_filter"] = {"function_name": STATE["filters"][name]}
         return answer
@@ -229,7 +281,7 @@ def databricks(method: str, path: str, body: Any) -> Any:
 # ------------------------------------------------------------------------------------- ranger
 
 
-def check_policy(policy: Any, own: int | None) -> None:  # noqa: C901 - all that Ranger refuses
+def check_policy(policy: Any, own: int | None) -> None:  # noqa: C901, PLR0912 - all that Ranger refuses
     if policy.get("service") not in STATE["services"]:
         raise ranger_error(400, f"service does not exist: {policy.get('service')}")
     kind = policy.get("policyType", 0)
@@ -247,8 +299,14 @@ def check_policy(policy: Any, own: int | None) -> None:  # noqa: C901 - all that
                 raise ranger_error(400, message)
         if any(each["type"] not in ACCESSES for each in item["accesses"]):
             raise ranger_error(400, "access type is invalid")
-        if kind == 1 and not item.get("dataMaskInfo"):
-            raise ranger_error(400, "data-mask info is missing")
+        info = item.get("dataMaskInfo") or {}
+        if kind == 1 and info.get("dataMaskType") not in MASK_TYPES:
+            raise ranger_error(400, f"{info.get('dataMaskType')}: is not a valid datamask-type")
+        said = info.get("valueExpr") or (item.get("rowFilterInfo") or {}).get("filterExpr") or ""
+        if len(said) > 1024 or (info.get("dataMaskType") == "CUSTOM" and not said):
+            raise ranger_error(500, "Data too long for column, or missing")
+    if (kind == 1) != ("column" in policy["resources"]) and kind:
+        raise ranger_error(400, "invalid resource set specified")
     for number, other in STATE["policies"].items():
         if int(number) == own or other["service"] != policy["service"]:
             continue
@@ -333,7 +391,8 @@ class Handler(BaseHTTPRequestHandler):
                 fault["count"] -= 1
                 if fault["status"] in (301, 302, 307):
                     raise Refused(fault["status"], {"_location": fault["location"]})
-                raise Refused(fault["status"], {"message": fault.get("message", "as was wanted")})
+                said = {"message": fault.get("message", "as was wanted")}
+                raise Refused(fault["status"], fault.get("body", said))
 
     do_GET = do_PATCH = do_POST = do_PUT = do_DELETE = serve  # noqa: N815 - as they are called
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from rocky.canonical import ascii_json, text_hash
+from rocky.language.datatypes.types import UNKNOWN, DataType
 from rocky.project.configuration.masks import MaskStrategy
 
 
@@ -13,7 +14,8 @@ class ColumnMask:
     """How one column is masked. `sql` stands in its place; `strategies` are by field, "" for all.
 
     `form` is the same for a column that may be null: whether one may says nothing of the values
-    that were masked. `key` tells the key of hashes from others, where the mask needs it.
+    that were masked. `key` tells the key of hashes from others, where the mask needs it. `hides`
+    are all tags of the column that have a mask, whichever of them decides.
     """
 
     column: str
@@ -22,6 +24,9 @@ class ColumnMask:
     sql: str
     key: str | None = None
     form: str = ""
+    type: DataType = UNKNOWN
+    nullable: bool = True
+    hides: tuple[str, ...] = ()
 
     @property
     def strategy(self) -> str:
@@ -45,7 +50,10 @@ TableMasks = Mapping[str, ColumnMask]
 
 
 class MaskProblem(NamedTuple):
-    """Why a column cannot be masked as it should be. `kind` is `unfit`, `mixed` or `key`."""
+    """Why a column cannot be masked as it should be.
+
+    `kind` is `unfit`, `mixed`, `key`, or `keyless`, which is told once for all columns.
+    """
 
     kind: str
     table: str
@@ -61,16 +69,22 @@ class MaskPlan:
 
     `clear` are models that have no table, such as views, with the columns that are clear in them
     and would be masked in a table. Tables of pipelines are among them as far as their columns are
-    known: a run masks those that it finds.
+    known: a run masks those that it finds. `catalog` are the masks of tables that are written clear
+    and that a catalogue shows masked, by the same keys.
     """
 
     tables: Mapping[str, TableMasks] = field(default_factory=dict)
     clear: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     problems: tuple[MaskProblem, ...] = ()
+    catalog: Mapping[str, TableMasks] = field(default_factory=dict)
 
     def of(self, table: str) -> TableMasks:
         """The masks of the table of a model, a seed or a pipeline, by its key."""
         return self.tables.get(table, NO_TABLE_MASKS)
+
+    def held(self, table: str) -> TableMasks:
+        """The masks that a catalogue is to hold of a table, by its key."""
+        return self.catalog.get(table, NO_TABLE_MASKS)
 
 
 NO_TABLE_MASKS: Final[TableMasks] = {}

@@ -173,11 +173,15 @@ def judge_models(
 
         compiled, masked = with_masks(compiled)
         found += [place_origins(each, project, models) for each in masked]
-        if mask_level(project) != "write":
+        if mask_level(project) in ("twin", "view"):
             from rocky.compiler.twins import with_twins  # noqa: PLC0415 - as above
 
             compiled, hindered = with_twins(compiled)
             found += hindered
+    if project.config.row_filter:
+        from rocky.analysis.masks.row_filters import plan_row_filters  # noqa: PLC0415
+
+        found += plan_row_filters(compiled)[1]
     found = [_in_steps(each) for each in found]
     idle = () if targets else (Code.DIALECT_DIVERGENCE,)
     return replace(compiled, diagnostics=tuple(_suppressed(project, found, idle, memory)))

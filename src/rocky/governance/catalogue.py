@@ -9,6 +9,7 @@ from typing import Final, Literal, Protocol
 
 from rocky.errors import GovernanceRefused
 from rocky.governance.facts import Fact, Held, Kind, Level, Securable
+from rocky.governance.protection import FilteredRows, MaskedColumn
 
 ALL_KINDS: Final[tuple[Kind, ...]] = (
     "grant",
@@ -17,6 +18,7 @@ ALL_KINDS: Final[tuple[Kind, ...]] = (
     "row_filter",
     "isolation",
     "workspace",
+    "registration",
 )
 KIND_WORDS: Final[Mapping[Kind, str]] = {
     "grant": "grants",
@@ -25,6 +27,7 @@ KIND_WORDS: Final[Mapping[Kind, str]] = {
     "row_filter": "row filters",
     "isolation": "isolation",
     "workspace": "workspaces",
+    "registration": "registration",
 }
 GROUP: Final = "group:"
 """How a group is told from a user where a catalogue keeps them apart."""
@@ -35,12 +38,14 @@ class Abilities:
     """What a catalogue can hold: kinds of facts, privileges, and on which levels grants.
 
     `groups` says how it takes `group:NAME`: by that name among all principals, as a group, or not.
+    `masks_first` says whether it can hold masks of a table that is not there yet.
     """
 
     kinds: frozenset[Kind]
     privileges: frozenset[str] = frozenset()
     grant_levels: frozenset[Level] = frozenset()
     groups: Literal["by_name", "apart", "none"] = "none"
+    masks_first: bool = False
 
 
 class Catalogue(Protocol):
@@ -64,6 +69,14 @@ class Catalogue(Protocol):
 
     def remove(self, fact: Fact) -> None:
         """Have a fact hold no longer; it may be gone already."""
+        ...
+
+    def masks(self, column: MaskedColumn) -> tuple[Fact, ...]:
+        """The facts that mask a column. Raises GovernanceRefused where it has no such mask."""
+        ...
+
+    def row_filters(self, rows: FilteredRows) -> tuple[Fact, ...]:
+        """The facts that filter the rows of a table. Raises GovernanceRefused likewise."""
         ...
 
     def statement(self, fact: Fact, *, removed: bool) -> str:

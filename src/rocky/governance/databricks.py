@@ -10,13 +10,17 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from rocky.analysis.masks.expressions import mask_fields
 from rocky.canonical import text_hash
 from rocky.errors import CatalogueUnreachable, GovernanceRefused
-from rocky.governance.catalogue import Abilities
+from rocky.governance.catalogue import GROUP, Abilities
 from rocky.governance.declaration import ISOLATED, READ_WRITE
 from rocky.governance.facts import Fact, Held, Securable
+from rocky.governance.protection import FilteredRows, MaskedColumn
 from rocky.governance.rest import HttpRefusal, RestClient, segment
 from rocky.governance.unity import API, UnityCatalogue, listed
+from rocky.language.datatypes.text import format_type
+from rocky.language.datatypes.types import StructField
 from rocky.language.names import quote_name, quote_text
 from rocky.project.configuration.governed_catalog import GovernedCatalog
 from rocky.project.configuration.grants import PRIVILEGES
@@ -67,15 +71,18 @@ class DatabricksCatalogue(UnityCatalogue):
         grants = super().held(securables)
         absent = {each.key for each in grants.absent}
         there = [each for each in securables if each.key not in absent and each.level != "column"]
-        facts = [*grants.facts]
+        columns = [each for each in securables if each.level == "column"]
+        facts, missing = [*grants.facts], [*grants.absent]
         for each in there:
             if each.level == "table":
-                facts += self._table_facts(each)
+                answer = self._rest.call("GET", f"{API}/tables/{segment(each.name)}")
+                facts += _table_facts(each, answer)
+                missing += _missing_columns(each, answer, columns)
             if each.level == "catalog":
                 facts += self._catalog_facts(each)
             if self._statements.is_usable:
                 facts += self._tags(each)
-        return Held(tuple(sorted(set(facts))), grants.absent)
+        return Held(tuple(sorted(set(facts))), tuple(missing))
 
     def put(self, fact: Fact, before: Fact | None) -> None:
         if fact.kind == "grant":
@@ -84,11 +91,8 @@ class DatabricksCatalogue(UnityCatalogue):
         if fact.kind in ("isolation", "workspace"):
             self._rest.call("PATCH", *_catalog_call(fact, removed=False))
             return
-        if fact.kind in ("mask", "row_filter"):
-            text, _, _ = fact.definition.partition("\0")
-            name = quote_full(fact.value)
-            self._statements.run(f"CREATE OR REPLACE FUNCTION {name}{text}")
-        self._statements.run(self.statement(fact, removed=False))
+        for statement in _sql_of(fact, removed=False):
+            self._statements.run(statement)
 
     def remove(self, fact: Fact) -> None:
         if fact.kind == "grant":
@@ -96,20 +100,26 @@ class DatabricksCatalogue(UnityCatalogue):
         elif fact.kind in ("isolation", "workspace"):
             self._rest.call("PATCH", *_catalog_call(fact, removed=True))
         else:
-            self._statements.run(self.statement(fact, removed=True))
+            for statement in _sql_of(fact, removed=True):
+                self._statements.run(statement)
+
+    def masks(self, column: MaskedColumn) -> tuple[Fact, ...]:
+        masked = mask_fields(column.strategies, column.column)
+        if column.clear:
+            masked = f"IF({_is_one_of(column.clear)}, {quote_name(column.column.name)}, {masked})"
+        return (mask_fact(column.on, _parameters([column.column]), masked),)
+
+    def row_filters(self, rows: FilteredRows) -> tuple[Fact, ...]:
+        kept = f"({rows.expression})"
+        if rows.clear:
+            kept = f"{_is_one_of(rows.clear)} OR {kept}"
+        names = [each.name for each in rows.columns]
+        return (filter_fact(rows.table, _parameters(rows.columns), kept, names),)
 
     def statement(self, fact: Fact, *, removed: bool) -> str:
         match fact.kind:
-            case "tag":
-                return _tag_statement(fact, removed=removed)
-            case "mask":
-                table, _, column = fact.on.rpartition(".")
-                done = "DROP MASK" if removed else f"SET MASK {quote_full(fact.value)}"
-                return f"ALTER TABLE {quote_full(table)} ALTER COLUMN {quote_name(column)} {done}"
-            case "row_filter":
-                _, _, on = fact.definition.partition("\0")
-                done = f"SET ROW FILTER {quote_full(fact.value)} ON ({on})"
-                return f"ALTER TABLE {quote_full(fact.on)} {'DROP ROW FILTER' if removed else done}"
+            case "tag" | "mask" | "row_filter":
+                return "; ".join(_sql_of(fact, removed=removed))
             case "isolation" | "workspace":
                 path, body = _catalog_call(fact, removed=removed)
                 return f"PATCH {path} {json.dumps(body)}"
@@ -118,18 +128,6 @@ class DatabricksCatalogue(UnityCatalogue):
 
     def _written(self, privilege: str) -> str:
         return privilege.replace(" ", "_")
-
-    def _table_facts(self, table: Securable) -> Iterator[Fact]:
-        """The masks and the row filter of a table, as it says itself."""
-        answer = self._rest.call("GET", f"{API}/tables/{segment(table.name)}")
-        for column in listed(answer, "columns"):
-            mask = column.get("mask")
-            if isinstance(mask, dict) and mask.get("function_name"):
-                on = f"{table.name}.{column['name']}"
-                yield Fact("mask", "column", on, value=str(mask["function_name"]))
-        found = answer.get("row_filter") if isinstance(answer, dict) else None
-        if isinstance(found, dict) and found.get("function_name"):
-            yield Fact("row_filter", "table", table.name, value=str(found["function_name"]))
 
     def _catalog_facts(self, catalog: Securable) -> Iterator[Fact]:
         """Whether a catalog is isolated, and the workspaces that reach it then."""
@@ -161,6 +159,58 @@ class DatabricksCatalogue(UnityCatalogue):
         for row in self._statements.rows(asked):
             value = "" if row[1] is None else str(row[1])
             yield Fact("tag", securable.level, securable.name, name=str(row[0]), value=value)
+
+
+def _table_facts(table: Securable, answer: Any) -> Iterator[Fact]:
+    """The masks and the row filter of a table, as it says itself."""
+    for column in listed(answer, "columns"):
+        mask = column.get("mask")
+        if isinstance(mask, dict) and mask.get("function_name"):
+            on = f"{table.name}.{column['name']}"
+            yield Fact("mask", "column", on, value=str(mask["function_name"]))
+    found = answer.get("row_filter") if isinstance(answer, dict) else None
+    if isinstance(found, dict) and found.get("function_name"):
+        yield Fact("row_filter", "table", table.name, value=str(found["function_name"]))
+
+
+def _missing_columns(
+    table: Securable, answer: Any, wanted: Sequence[Securable]
+) -> Iterator[Securable]:
+    """Columns that are asked for and that a table says it has not got."""
+    known = {f"{table.name}.{each.get('name')}".lower() for each in listed(answer, "columns")}
+    for each in wanted:
+        own = each.name.rpartition(".")[0].lower() == table.name.lower()
+        if known and own and each.name.lower() not in known:
+            yield each
+
+
+def _parameters(columns: Sequence[StructField]) -> str:
+    return ", ".join(f"{quote_name(each.name)} {format_type(each.type)}" for each in columns)
+
+
+def _is_one_of(principals: Sequence[str]) -> str:
+    """SQL that is true for who reads as one of these users, or is in one of these groups."""
+    users = [each.lower() for each in principals if not each.startswith(GROUP)]
+    groups = [each.removeprefix(GROUP) for each in principals if each.startswith(GROUP)]
+    said = [f"is_account_group_member({quote_text(each)})" for each in groups]
+    if users:
+        said.insert(0, f"lower(current_user()) IN ({', '.join(map(quote_text, users))})")
+    return f"({' OR '.join(said)})"
+
+
+def _sql_of(fact: Fact, *, removed: bool) -> list[str]:
+    """The statements that make a tag, a mask or a row filter hold, or hold no longer."""
+    if fact.kind == "tag":
+        return [_tag_statement(fact, removed=removed)]
+    text, _, on = fact.definition.partition("\0")
+    function = quote_full(fact.value)
+    made = [] if removed or not text else [f"CREATE OR REPLACE FUNCTION {function}{text}"]
+    if fact.kind == "mask":
+        table, _, column = fact.on.rpartition(".")
+        done = "DROP MASK" if removed else f"SET MASK {function}"
+        return [*made, f"ALTER TABLE {quote_full(table)} ALTER COLUMN {quote_name(column)} {done}"]
+    done = "DROP ROW FILTER" if removed else f"SET ROW FILTER {function} ON ({on})"
+    return [*made, f"ALTER TABLE {quote_full(fact.on)} {done}"]
 
 
 def _catalog_call(fact: Fact, *, removed: bool) -> tuple[str, dict[str, Any]]:
@@ -246,7 +296,8 @@ def _tag_statement(fact: Fact, *, removed: bool) -> str:
 
 def _function(kind: str, on: str, text: str) -> str:
     catalog, schema = on.split(".")[:2]
-    return f"{catalog}.{schema}.rocky_{kind}_{text_hash(text)[:16]}"
+    # In lower case, as it is given back.
+    return f"{catalog}.{schema}.rocky_{kind}_{text_hash(text)[:16]}".lower()
 
 
 def quote_full(name: str) -> str:

@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 
 from rocky.errors import GovernanceRefused
 from rocky.governance.catalogue import GROUP, Abilities
-from rocky.governance.facts import Fact, Level, Securable
+from rocky.governance.component_tags import component_tags
+from rocky.governance.facts import Fact, FactKey, Level, Securable
 from rocky.project.configuration.config import Config
 from rocky.project.configuration.governed_catalog import TargetGovernance
 from rocky.project.configuration.grants import (
@@ -20,7 +21,12 @@ from rocky.project.configuration.grants import (
     members_of,
     permissions_of,
 )
-from rocky.project.configuration.pipelines import TransformationPipeline
+from rocky.project.configuration.pipelines import (
+    LoadPipeline,
+    PipelineSetting,
+    ReplicationPipeline,
+    TransformationPipeline,
+)
 
 ISOLATED: Final = "ISOLATED"
 READ_WRITE: Final = "BINDING_TYPE_READ_WRITE"
@@ -40,23 +46,35 @@ class TableParts(NamedTuple):
 
 
 def declare(
-    config: Config, tables: Mapping[TableParts, str | None], abilities: Abilities
+    config: Config,
+    tables: Mapping[TableParts, str | None],
+    abilities: Abilities,
+    *,
+    more_to_come: bool = False,
 ) -> dict[Fact, str]:
     """The facts that a project declares, and what declares each; tables are by pipeline.
 
+    With `more_to_come` a pipeline may write tables of which nobody knows yet.
     Raises GovernanceRefused for a grant that names no table of the project, or goes to nobody.
     """
     found: dict[Fact, str] = {}
     for number, grant in enumerate(config.grant, 1):
         why = f"[[grant]] {number}"
+        if not (more_to_come or any(grant.match(*each) is not None for each in tables)):
+            raise GovernanceRefused(
+                f'{why} of rocky.toml is on nothing: `on = "{grant.on}"` names no table of the'
+                " project and nothing that has one"
+            )
         for fact, whose in _of_grant(grant, config.role, list(tables), abilities, why):
             found.setdefault(fact, f"{why}{whose}")
     for name, pipeline in config.pipeline.items():
-        if isinstance(pipeline, TransformationPipeline):
+        if isinstance(pipeline, TransformationPipeline | ReplicationPipeline | LoadPipeline):
             own = [table for table, owner in tables.items() if owner == name]
             why = f"[pipeline.{name}.target.governance]"
-            for fact in _of_target(pipeline.target.governance, own):
-                found.setdefault(fact, why)
+            said: dict[FactKey, Fact] = {}
+            for fact in (*_of_target(pipeline.target.governance, own), *_of_names(pipeline, own)):
+                said.setdefault(fact.key, fact)
+            found |= dict.fromkeys(said.values(), why)
     tagged = {fact.key for fact in found}
     for fact in _tags(config.governance.tags, list(tables)):
         if fact.key not in tagged:
@@ -76,6 +94,17 @@ def _of_target(target: TargetGovernance, tables: Sequence[TableParts]) -> Iterat
                 yield Fact("workspace", "catalog", catalog, name=str(workspace), value=READ_WRITE)
 
 
+def _of_names(pipeline: PipelineSetting, tables: Sequence[TableParts]) -> Iterator[Fact]:
+    """The components of copied tables as tags; what the pipeline says in words goes before."""
+    if not isinstance(pipeline, ReplicationPipeline):
+        return
+    if pipeline.target.governance.component_tags:
+        for table in tables:
+            tags = component_tags(pipeline, table.catalog, table.schema)
+            for name, value in tags.items():
+                yield Fact("tag", "table", table.at("table").name, name=name, value=value)
+
+
 def securables_of(tables: Iterable[TableParts]) -> tuple[Securable, ...]:
     """Tables and what they are in, each once, from the outside in."""
     found = {each.at(level).key: each.at(level) for each in tables for level in LEVELS}
@@ -89,12 +118,10 @@ def _of_grant(
     abilities: Abilities,
     why: str,
 ) -> Iterator[tuple[Fact, str]]:
-    matched = False
     for table in tables:
         bound = grant.match(*table)
         if bound is None:
             continue
-        matched = True
         for to in grant.to:
             name = fill(to, bound)
             whose = f", role `{name}`" if name in roles else ""
@@ -109,11 +136,6 @@ def _of_grant(
                 on = table.at(level)
                 for subject in subjects:
                     yield Fact("grant", level, on.name, subject, privilege), whose
-    if not matched:
-        raise GovernanceRefused(
-            f'{why} of rocky.toml is on nothing: `on = "{grant.on}"` names no table of the project'
-            " and nothing that has one"
-        )
 
 
 def _subjects(name: str, roles: Mapping[str, Role], abilities: Abilities) -> tuple[str, ...]:

@@ -6,12 +6,18 @@ back as it was.
 """
 
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
-Kind = Literal["grant", "tag", "mask", "row_filter", "isolation", "workspace", "policy"]
+Kind = Literal[
+    "grant", "tag", "mask", "row_filter", "isolation", "workspace", "registration", "policy"
+]
 Level = Literal["catalog", "schema", "table", "column"]
 
 FactKey = tuple[str, str, str, str, str]
+CLEAR: Final = "MASK_NONE"
+"""The value of a mask that hides nothing from its subject, as Ranger calls it."""
+ALL_ROWS: Final = "1 = 1"
+"""The value of a row filter that hides nothing from its subject."""
 
 
 class Securable(NamedTuple):
@@ -57,6 +63,11 @@ class Fact:
     def securable(self) -> Securable:
         return Securable(self.level, self.on)
 
+    @property
+    def hides(self) -> bool:
+        """Whether somebody sees less because of it: a mask or filter, but for exceptions."""
+        return self.kind in ("mask", "row_filter") and self.value not in (CLEAR, ALL_ROWS)
+
     def __str__(self) -> str:
         """The fact in words, as people see it."""
         match self.kind:
@@ -74,6 +85,8 @@ class Fact:
                 return f"isolation of {self.level} {self.on}"
             case "workspace":
                 return f"workspace {self.name} bound to {self.level} {self.on} ({self.value})"
+            case "registration":
+                return f"registration of {self.on} at {self.value}"
             case "policy":
                 return f"policy `{self.name}` about {self.on}"
 

@@ -23,7 +23,6 @@ from rocky.ledger.governance_records import (
 Action = Literal["add", "change", "remove", "adopt"]
 Foreign = Literal["keep", "report", "remove"]
 
-_PROTECTS: Final = ("mask", "row_filter", "isolation")
 _GONE: Final = "no longer declared"
 _FOREIGN: Final = 'somebody else said it, and `[governance] foreign = "remove"`'
 
@@ -40,15 +39,19 @@ class Change:
     @property
     def tightens(self) -> bool:
         """Whether rows would stay visible to somebody who must not see them if it failed."""
-        if self.fact.kind in _PROTECTS:
+        if _protects(self.fact):
             return self.action != "remove"
-        return self.fact.kind in ("grant", "workspace") and self.action == "remove"
+        return self.fact.kind not in ("tag", "registration") and self.action == "remove"
 
     def to_json(self) -> dict[str, Any]:
         """What a plan is known by."""
         document = {name: getattr(self.fact, name) for name in _COMPARED}
         before = None if self.before is None else self.before.value
         return {**document, "action": self.action, "before": before}
+
+
+def _protects(fact: Fact) -> bool:
+    return fact.hides or fact.kind == "isolation"
 
 
 _COMPARED: Final = ("kind", "level", "on", "subject", "name", "value")
@@ -87,12 +90,13 @@ def plan_changes(
     absent = {each.key for each in held.absent}
     wanted = {fact.key: fact for fact in declared}
     found = {fact.key: fact for fact in held.facts if fact.kind != "policy"}
+    absent -= {fact.securable.key for fact in declared if fact.kind == "registration"}
     changes: list[Change] = []
     waiting: list[Fact] = []
     in_place = 0
     for key, fact in wanted.items():
         there = found.get(key)
-        if fact.securable.key in absent:
+        if _whole(fact).key in absent:
             waiting.append(fact)
         elif there is None:
             changes.append(Change("add", fact, declared[fact]))
@@ -108,6 +112,9 @@ def plan_changes(
             continue
         if key in applied:
             changes.append(Change("remove", there, _GONE))
+        elif there.kind == "registration":
+            # Somebody else's table, which is neither wrong nor ours to take out.
+            continue
         elif foreign == "remove":
             changes.append(Change("remove", there, _FOREIGN))
         else:
@@ -122,7 +129,10 @@ def plan_changes(
 
 
 def _turn(change: Change) -> tuple[int, Fact]:
-    protects = change.fact.kind in _PROTECTS
+    protects = _protects(change.fact)
+    if change.fact.kind == "registration":
+        # What is said about a table needs the table.
+        return (4 if change.action == "remove" else -1), change.fact
     if protects and change.action != "remove":
         return 0, change.fact
     if change.action == "remove" and not protects:
@@ -192,7 +202,9 @@ def find_drift(held: Held, applied: Mapping[FactKey, Fact], foreign: Foreign) ->
     """What a catalogue holds against what was applied."""
     found = {fact.key: fact for fact in held.facts}
     pairs = [(fact, found.get(key)) for key, fact in applied.items()]
-    others = [fact for key, fact in found.items() if key not in applied]
+    others = [
+        fact for key, fact in found.items() if key not in applied and fact.kind != "registration"
+    ]
     return CatalogueDrift(
         tuple(sorted(fact for fact, there in pairs if there is None)),
         tuple(
@@ -210,7 +222,7 @@ def scope_of(
 ) -> tuple[Securable, ...]:
     """What a catalogue is asked about: all of the project where others' facts matter."""
     facts = [*declared, *applied]
-    named = [_whole(fact) for fact in facts]
+    named = [each for fact in facts for each in (_whole(fact), fact.securable)]
     found = {each.key: each for each in (*named, *(tables if foreign != "keep" else ()))}
     return tuple(sorted(found.values(), key=lambda each: (each.name.count("."), each.key)))
 

@@ -9,10 +9,14 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from rocky.analysis.masks.expressions import mask_fields
 from rocky.errors import GovernanceRefused
 from rocky.governance.catalogue import GROUP, Abilities
-from rocky.governance.facts import Fact, Held, Kind, Securable
-from rocky.governance.rest import HttpRefusal, RestClient
+from rocky.governance.facts import ALL_ROWS, CLEAR, Fact, Held, Kind, Securable
+from rocky.governance.protection import FilteredRows, MaskedColumn
+from rocky.governance.rest import RANGERS, HttpRefusal, RestClient
+from rocky.language.datatypes.types import StructField
+from rocky.language.names import quote_name
 from rocky.project.configuration.governed_catalog import GovernedCatalog
 
 POLICY: Final = "/service/public/v2/api/policy"
@@ -21,12 +25,15 @@ RANGER: Final = Abilities(
     privileges=frozenset({"SELECT", "MODIFY", "CREATE TABLE"}),
     grant_levels=frozenset({"schema", "table"}),
     groups="apart",
+    masks_first=True,
 )
 EVERYBODY: Final = "public"
 """Ranger's group of all users."""
 _ACCESS: Final = {"SELECT": "select", "MODIFY": "update", "CREATE TABLE": "create"}
 _PRIVILEGE: Final = {access: privilege for privilege, access in _ACCESS.items()}
 _LABEL: Final = "rocky"
+_COLUMN: Final = "{col}"
+"""What stands for the column in an expression of Ranger's."""
 _PAGE: Final = 200
 _NOT_FOUND: Final = 404
 _TYPES: Final[Mapping[Kind, int]] = {"grant": 0, "mask": 1, "row_filter": 2}
@@ -37,6 +44,10 @@ _LIMITS: Final = ("zoneName", "validitySchedules", "conditions", "isDenyAllElse"
 _FIELDS: Final = {GROUP: "groups", "role:": "roles"}
 
 Policy = dict[str, Any]
+
+
+_LONGEST: Final = 1024
+"""Characters that Ranger's database keeps of an expression."""
 
 
 def mask_fact(column: str, subject: str, expression: str) -> Fact:
@@ -67,7 +78,9 @@ class RangerCatalogue:
     def held(self, securables: Sequence[Securable]) -> Held:
         wanted: dict[tuple[str, ...], Securable] = {}
         for each in securables:
-            if each.level != "catalog" and wanted.setdefault(_place(each), each).key != each.key:
+            if each.level in ("catalog", "column"):
+                continue
+            if wanted.setdefault(_place(each), each).key != each.key:
                 raise GovernanceRefused(
                     f"Ranger knows no catalogs: it cannot tell `{each.name}` from"
                     f" `{wanted[_place(each)].name}`"
@@ -84,7 +97,7 @@ class RangerCatalogue:
             self._rest.call("POST", POLICY, made)
             return
         _take(policy, before or fact)
-        policy.setdefault(_items_key(fact), []).append(_item(fact))
+        policy[_items_key(fact)] = _with_item(policy.get(_items_key(fact)) or [], _item(fact))
         self._rest.call("PUT", f"{POLICY}/{int(policy['id'])}", policy)
 
     def remove(self, fact: Fact) -> None:
@@ -97,10 +110,25 @@ class RangerCatalogue:
             try:
                 self._rest.call("DELETE", path)
             except HttpRefusal as refused:
-                if refused.status != _NOT_FOUND:
+                # A proxy, or a server at another path, knows nothing of policies.
+                if (refused.status, refused.code) != (_NOT_FOUND, RANGERS):
                     raise
         else:
             self._rest.call("PUT", path, policy)
+
+    def masks(self, column: MaskedColumn) -> tuple[Fact, ...]:
+        named = StructField(_COLUMN, column.column.type, column.column.nullable)
+        masked = mask_fields(column.strategies, named)
+        if _COLUMN in masked.replace(quote_name(_COLUMN), ""):
+            raise GovernanceRefused(f"the mask of `{column.on}` has `{_COLUMN}` in its expression")
+        _refuse_long(f"the mask of `{column.on}`", masked)
+        clear = (mask_fact(column.on, each, CLEAR) for each in column.clear)
+        return mask_fact(column.on, "", masked), *clear
+
+    def row_filters(self, rows: FilteredRows) -> tuple[Fact, ...]:
+        _refuse_long(f"the row filter of `{rows.table}`", rows.expression)
+        clear = (filter_fact(rows.table, each, ALL_ROWS) for each in rows.clear)
+        return filter_fact(rows.table, "", rows.expression), *clear
 
     def statement(self, fact: Fact, *, removed: bool) -> str:
         verb = "without" if removed else "with"
@@ -134,6 +162,20 @@ class RangerCatalogue:
             if len(found) < _PAGE:
                 return
             start += len(found)
+
+
+def _refuse_long(what: str, expression: str) -> None:
+    if len(expression) > _LONGEST:
+        raise GovernanceRefused(
+            f"{what} has {len(expression)} characters, and Ranger keeps {_LONGEST} of an"
+            " expression; use a simpler mask, or classify fields in columns of their own"
+        )
+
+
+def _with_item(items: Sequence[dict[str, Any]], item: dict[str, Any]) -> list[dict[str, Any]]:
+    """The items with one more. The first that fits a reader decides, so everybody comes last."""
+    found = [*items, item]
+    return sorted(found, key=lambda each: EVERYBODY in (each.get("groups") or ()))
 
 
 def _place(securable: Securable) -> tuple[str, ...]:
@@ -255,7 +297,7 @@ def _new_policy(fact: Fact, service: str) -> Policy:
         "service": service,
         "name": _policy_name(fact),
         "policyType": _TYPES[fact.kind],
-        "description": "kept by Rocky from [[grant]] of rocky.toml",
+        "description": "kept by Rocky from rocky.toml",
         "isEnabled": True,
         "isAuditEnabled": True,
         "policyLabels": [_LABEL],
@@ -280,6 +322,8 @@ def _item(fact: Fact) -> dict[str, Any]:
     }
     if fact.kind == "mask":
         item["dataMaskInfo"] = {"dataMaskType": "CUSTOM", "valueExpr": fact.value}
+        if fact.value == CLEAR:
+            item["dataMaskInfo"] = {"dataMaskType": CLEAR}
     if fact.kind == "row_filter":
         item["rowFilterInfo"] = {"filterExpr": fact.value}
     return item

@@ -23,6 +23,7 @@ _AGAIN: Final = frozenset({429, 502, 503, 504})
 _LONGEST_WAIT: Final = 20.0
 _MOST_BYTES: Final = 64 * 1024 * 1024
 _SHOWN: Final = 300
+RANGERS: Final = "ranger"
 _ADVICE: Final[Mapping[int, str]] = {
     401: "the token was not accepted; set the variable that `token` names to one that is valid",
     403: "the token may not do this; give its owner the right to manage what is named here",
@@ -154,13 +155,21 @@ class RestClient:
 
 
 def code_in(body: bytes) -> str:
-    """The `error_code` of an error's body; empty for one that no catalogue has written."""
+    """The `error_code` of an error's body; empty for one that no catalogue has written.
+
+    Ranger has no names of errors: its bodies are known by their `statusCode` and `msgDesc`.
+    """
     try:
         document = json.loads(body)
     except ValueError:
         return ""
-    code = document.get("error_code") if isinstance(document, dict) else None
-    return code if isinstance(code, str) else ""
+    if not isinstance(document, dict):
+        return ""
+    code = document.get("error_code")
+    if isinstance(code, str):
+        return code
+    is_rangers = isinstance(document.get("statusCode"), int) and "msgDesc" in document
+    return RANGERS if is_rangers else ""
 
 
 def message_in(body: bytes) -> str:

@@ -10,6 +10,6 @@ from rocky.project.project import mask_level, mask_strategies
 
 def place_tables(project: Project) -> Project:
     """The project as it was loaded, with the tables of its models where runs write them."""
-    if mask_level(project) == "write" or not mask_strategies(project):
+    if mask_level(project) not in ("twin", "view") or not mask_strategies(project):
         return project
     return compile_project(project).project

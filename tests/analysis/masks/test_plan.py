@@ -141,7 +141,7 @@ def test_an_environment_that_nobody_describes_is_refused(compiled):
         ('[governance]\nhash_key = "${SHORT}"\n', "`SHORT` is not set"),
         ('[governance]\nenforce = "twin"\n', "`twin` keeps clear tables, and it is not said where"),
         ('[governance.env.dev]\nenforce = "view"\n', "`view` keeps clear tables"),
-        ('[governance]\nenforce = "catalog"\n', "`catalog` is not supported yet"),
+        ('[governance]\nenforce = "catalog"\n', "`catalog` needs a catalogue with column masks"),
         ('[governance]\nenforce = "twin"\nrestricted_schema = "a/b"\n', "cannot be part of"),
         ('[governance]\nenforce = "twin"\nrestricted_schema = "{x}"\n', "only `{schema}` is"),
         ('[classifications.tags.pii]\nmask = "hsah"\n', "no mask `hsah`"),
@@ -154,6 +154,25 @@ def test_a_setting_that_would_mask_nothing_is_an_error_at_its_line(compiled, con
     told = [each for each in wrong if said in each.message]
     assert told, [each.message for each in wrong]
     assert all(each.path == "rocky.toml" and each.span is not None for each in told)
+
+
+TWO = {"pay.sql": "SELECT email FROM people", "mail.sql": "SELECT email FROM people"}
+
+
+def test_a_variable_that_is_not_set_is_one_error_whose_help_can_be_followed(compiled):
+    found = compiled(TWO, MASKS.replace("MASK_KEY", "OTHER"))
+
+    (wrong,) = [each for each in found.diagnostics if each.severity.value == "error"]
+    assert "the environment variable `OTHER` is not set" == wrong.message
+    assert "set it; a default would be a secret in a file" == wrong.help
+    assert {"pay", "mail"} == {each.table for each in found.masks.problems}
+
+
+def test_a_key_that_nobody_names_is_one_error_for_all_columns(compiled):
+    found = compiled(TWO, MASKS.partition("[governance]")[0])
+
+    (wrong,) = [each for each in found.diagnostics if each.severity.value == "error"]
+    assert ("set `hash_key` in `[governance]`", "E057") == (wrong.help, wrong.code.value)
 
 
 def test_a_key_that_could_be_guessed_is_refused(compiled):

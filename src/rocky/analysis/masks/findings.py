@@ -1,6 +1,6 @@
 """Findings about masks: what cannot be masked, where, and which setting asks for it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -17,10 +17,11 @@ from rocky.diagnostics.suggestion import suggestion
 from rocky.project import Project
 from rocky.project.pipeline_tables import PipelineTable
 from rocky.project.toml.parser import locate_keys
-from rocky.project.toml.variables import Keys
+from rocky.project.toml.variables import Keys, Unset
 
 _CODES: Final[Mapping[str, Code]] = {
     "unfit": Code.MASK_UNFIT,
+    "keyless": Code.MASK_UNFIT,
     "mixed": Code.MASKED_AND_CLEAR,
     "key": Code.MASKED_KEY,
 }
@@ -33,9 +34,20 @@ def with_masks(compilation: Compilation) -> tuple[Compilation, list[Diagnostic]]
     project = compilation.project
     found = [
         *_unknown_tags(project, classifications),
-        *(_finding(compilation, each) for each in plan.problems),
+        *(_finding(compilation, each) for each in _told(project, plan.problems)),
     ]
     return replace(compilation, masks=plan), found
+
+
+def _told(project: Project, problems: Iterable[MaskProblem]) -> Iterator[MaskProblem]:
+    """The problems without those that repeat a cause: a key that is missing is missing once."""
+    is_told = isinstance(project.config.governance.hash_key, Unset)
+    for each in problems:
+        if each.kind != "keyless":
+            yield each
+        elif not is_told:
+            is_told = True
+            yield each
 
 
 def _place(project: Project, keys: Keys, *, on_key: bool = False) -> Span | None:

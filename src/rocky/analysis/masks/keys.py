@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from rocky.analysis.column_masks import MaskProblem, TableMasks
 from rocky.project import ModelFile
 from rocky.project.configuration.strategies import (
     ContentAddressed,
@@ -58,3 +59,39 @@ def told_columns(model: ModelFile) -> Iterator[tuple[str, str]]:
     elif isinstance(strategy, ContentAddressed):
         partitions = (*partitions, *strategy.partition_columns)
     yield from ((name, "what the table is partitioned by") for name in dict.fromkeys(partitions))
+
+
+def strategy_problems(model: ModelFile, key: str, masks: TableMasks) -> Iterator[MaskProblem]:
+    """Columns that a strategy goes by and cannot, masked as they are."""
+    for name, role, needs_order in used_columns(model):
+        mask = masks.get(name.lower())
+        if mask is None or (mask.distinct and not needs_order):
+            continue
+        help_text = (
+            "use another column, or `none` for its tag"
+            if needs_order
+            else "use `hash`, which keeps different values apart"
+        )
+        yield MaskProblem(
+            "key",
+            key,
+            mask.column,
+            mask.tags[0],
+            f"`{mask.column}` is {role}, and masked by `{mask.strategy}` it cannot be",
+            help_text,
+        )
+
+
+def told_problems(model: ModelFile, key: str, masks: TableMasks) -> Iterator[MaskProblem]:
+    """Columns whose clear values would be in the ledger, which is not restricted."""
+    for name, role in told_columns(model):
+        mask = masks.get(name.lower())
+        if mask is not None:
+            yield MaskProblem(
+                "key",
+                key,
+                mask.column,
+                mask.tags[0],
+                f"`{mask.column}` is {role}, and records would tell its clear values",
+                "use another column, or `none` for its tag",
+            )

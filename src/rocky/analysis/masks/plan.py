@@ -6,9 +6,8 @@ left as it is. So a hash is a hash of the clear value everywhere, and joins on i
 Where tables have twins, tables are clear and each twin masks what its own holds.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
 from typing import Final, NamedTuple
 
 from rocky.analysis.classification import Classifications, TagFact
@@ -22,9 +21,9 @@ from rocky.analysis.column_masks import (
     TableMasks,
 )
 from rocky.analysis.compilation import Compilation, unpack_body, unpack_schema
-from rocky.analysis.masks.check import check_expression, check_own
+from rocky.analysis.masks import check
 from rocky.analysis.masks.expressions import HASH_NAMES, Unmaskable, mask_fields
-from rocky.analysis.masks.keys import told_columns, used_columns
+from rocky.analysis.masks.keys import strategy_problems, told_problems
 from rocky.language.datatypes.text import decode_type
 from rocky.language.datatypes.types import StructField
 from rocky.language.ir import LINEAGE_KINDS
@@ -47,7 +46,7 @@ def plan_masks(compilation: Compilation, classifications: Classifications) -> Ma
     if not strategies or not classifications:
         return NO_MASK_PLAN
     found = MaskPlanner(compilation, classifications, strategies).run()
-    if mask_level(compilation.project) == "write":
+    if mask_level(compilation.project) not in ("twin", "view"):
         return found
     # What pipelines write has no twin: it is written masked at every level.
     tables = {
@@ -106,7 +105,13 @@ class MaskPlanner:
                 self._mask_model(key)
             elif writer_of(self._project, key) is not None:
                 self._mask_copy(key, self._project.sources[key])
-        return MaskPlan(self._tables, self._clear, tuple(self._problems))
+        problems, tables = tuple(self._problems), self._tables
+        if self._level != "catalog":
+            return MaskPlan(tables, self._clear, problems)
+        # What pipelines write is masked at any level.
+        copies = {key: each for key, each in tables.items() if writer_of(self._project, key)}
+        held = {key: each for key, each in tables.items() if key not in copies}
+        return MaskPlan(copies, self._clear, problems, held)
 
     def _in_order(self) -> Iterable[str]:
         if self._project.writers:
@@ -211,13 +216,14 @@ class MaskPlanner:
         if self._level != "write":
             # The strategy goes by clear values, and so do the readers.
             self._states[key] = arriving
-            self._problems += self._told_problems(key, masks)
+            if self._level != "catalog":
+                self._problems += told_problems(self._project.models[key], key, masks)
             return
         self._states[key] = {
             name: frozenset({MASKED}) if name in masks else arrived
             for name, arrived in arriving.items()
         }
-        self._problems += self._strategy_problems(key, masks)
+        self._problems += strategy_problems(self._project.models[key], key, masks)
 
     def _pass_on(
         self,
@@ -294,23 +300,6 @@ class MaskPlanner:
             found = {"": found[""]}
         return {path: each for path, each in found.items() if each[1].name != "none"}
 
-    def _undecided(self, facts: Iterable[TagFact]) -> tuple[str, MaskStrategy | None, str] | None:
-        """Why it is not said which of several masks decides, by which mask, and what would help."""
-        masked = [fact for fact in facts if fact.tag in self._strategies]
-        order = self._project.config.classifications.order
-        for one, other in combinations(masked, 2):
-            first, second = self._strategies[one.tag], self._strategies[other.tag]
-            if first == second:
-                continue
-            if one.field == other.field and not {one.tag, other.tag} <= {*order}:
-                message = f"it has the tag `{other.tag}` too, whose mask is `{second}`"
-                return message, first, "say in `order` of `[classifications]` which is higher"
-            whole, part = (second, one) if not other.field else (first, other)
-            if bool(one.field) != bool(other.field) and whole.name == "sql":
-                message = f"its field `{part.field}` has a mask of its own, for `{part.tag}`"
-                return message, whole, "use `redact`, `null` or `hash` for the whole"
-        return None
-
     def _mask(
         self,
         key: str,
@@ -319,12 +308,12 @@ class MaskPlanner:
         wanted: Mapping[str, tuple[str, MaskStrategy]],
     ) -> ColumnMask | None:
         chosen = {path: strategy for path, (_, strategy) in wanted.items()}
-        undecided = self._undecided(facts)
+        undecided = check.find_undecided(self._project.config, self._strategies, facts)
         if undecided is not None:
             self._report("unfit", key, column.name, facts, *undecided)
             return None
         for strategy in chosen.values():
-            wrong = check_own(strategy)
+            wrong = check.check_own(strategy)
             if wrong is not None:
                 self._report("unfit", key, column.name, facts, wrong, strategy)
                 return None
@@ -334,15 +323,21 @@ class MaskPlanner:
             strategy = next(iter(chosen.values()))
             self._report("unfit", key, column.name, facts, str(refusal), strategy, refusal.help)
             return None
-        found = check_expression(sql, column)
+        found = check.check_expression(sql, column)
         if found:
             strategy = next(iter(chosen.values()))
             self._report("unfit", key, column.name, facts, found[0], strategy)
             return None
         keyed = any(name in sql for name in HASH_NAMES)
-        if keyed and self._key is None:
+        hides = check.hidden_tags(self._strategies, facts)
+        if self._level == "catalog":
+            unheld = check.refuse_by_catalogue(self._project.config, hides, keyed=keyed)
+            if unheld is not None:
+                self._report("unfit", key, column.name, facts, unheld[0], help=unheld[1])
+                return None
+        elif keyed and self._key is None:
             self._report(
-                "unfit",
+                "keyless",
                 key,
                 column.name,
                 facts,
@@ -363,7 +358,8 @@ class MaskPlanner:
         tags = tuple(dict.fromkeys(tag for tag, _ in wanted.values()))
         form = mask_fields(chosen, StructField(column.name, column.type, nullable=True))
         used = self._key if keyed else None
-        return ColumnMask(column.name, tags, tuple(sorted(chosen.items())), sql, used, form)
+        ways, kind, null = tuple(sorted(chosen.items())), column.type, column.nullable
+        return ColumnMask(column.name, tags, ways, sql, used, form, kind, null, hides)
 
     def _refuse_mixture(
         self,
@@ -384,39 +380,6 @@ class MaskPlanner:
             twice,
             "read both from sources, or both from tables",
         )
-
-    def _strategy_problems(self, key: str, masks: TableMasks) -> Iterator[MaskProblem]:
-        for name, role, needs_order in used_columns(self._project.models[key]):
-            mask = masks.get(name.lower())
-            if mask is None or (mask.distinct and not needs_order):
-                continue
-            help_text = (
-                "use another column, or `none` for its tag"
-                if needs_order
-                else "use `hash`, which keeps different values apart"
-            )
-            yield MaskProblem(
-                "key",
-                key,
-                mask.column,
-                mask.tags[0],
-                f"`{mask.column}` is {role}, and masked by `{mask.strategy}` it cannot be",
-                help_text,
-            )
-
-    def _told_problems(self, key: str, masks: TableMasks) -> Iterator[MaskProblem]:
-        """Columns whose clear values would be in the ledger, which is not restricted."""
-        for name, role in told_columns(self._project.models[key]):
-            mask = masks.get(name.lower())
-            if mask is not None:
-                yield MaskProblem(
-                    "key",
-                    key,
-                    mask.column,
-                    mask.tags[0],
-                    f"`{mask.column}` is {role}, and records would tell its clear values",
-                    "use another column, or `none` for its tag",
-                )
 
     def _report(
         self,

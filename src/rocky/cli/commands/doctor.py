@@ -32,17 +32,23 @@ def command(settings: Settings, names: tuple[str, ...]) -> ExitCode:
     if settings.json:
         write_report("doctor", report)
     elif not settings.quiet or is_critical:
-        write_line(_render_report(report))
+        write_line(_render_report(report, detailed=bool(names)))
     return ExitCode.CRITICAL if is_critical else ExitCode.OK
 
 
-def _render_report(report: DoctorReport) -> str:
-    """A row a check, what to do about those that are not well, and a last line."""
+def _render_report(report: DoctorReport, *, detailed: bool) -> str:
+    """A row a check, what to do about those that are not well, and a last line.
+
+    `detailed` for checks that were asked for by name.
+    """
     rows = [
         (each.name, each.health.value, format_duration(each.duration_ms), each.message)
         for each in report.checks
     ]
     lines = [render_table(("CHECK", "HEALTH", "TIME", "FOUND"), rows, right={2})]
+    for each in report.checks:
+        if detailed and each.details:
+            lines += ["", *each.details]
     fixes = [f"  {each.name}: {each.fix}" for each in report.checks if each.fix is not None]
     if fixes:
         lines += ["", "what to do:", *fixes]

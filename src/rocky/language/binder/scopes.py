@@ -389,14 +389,3 @@ def bind_query(node: exp.Expr, scope: Scope) -> Relation:
         scope.binding.give_up(f"syntax {node.__class__.__name__.lower()}")
         return Relation([], known=False)
     return rule(node, scope)
-
-
-def ordinal_of(node: Any) -> int | None:
-    """The position a plain integer literal means in GROUP BY and ORDER BY; `-1` is one too."""
-    sign = 1
-    while node.__class__ is exp.Neg or node.__class__ is exp.Paren:
-        sign = -sign if node.__class__ is exp.Neg else sign
-        node = node.args["this"]
-    if node.__class__ is exp.Literal and not node.args["is_string"] and node.args["this"].isdigit():
-        return sign * int(node.args["this"])
-    return None

@@ -195,7 +195,7 @@ def run_compiled(
     if project.config.governance.catalog.kind != "none":
         from rocky.operations.execution.governed_run import refuse_ungovernable  # noqa: PLC0415
 
-        refuse_ungovernable(project)
+        refuse_ungovernable(compilation)
     caller = caller_of(workspace, project, state_path(workspace))
     invocation = _Invocation(
         workspace, compilation, request, caller, application, needs_of(compilation)
@@ -319,12 +319,17 @@ class _Invocation:
         if self.seen is not None:
             found = errors_since(self.compilation, self.seen, self.request)
             refuse_errors(self.seen, found)
+        if self.compilation.project.config.governance.catalog.kind != "none":
+            from rocky.operations.execution.governed_run import guard_run  # noqa: PLC0415
+
+            guard_run(self.workspace, plan)
         # Here, and so is the next: what is refused before pays for nothing that builds tables.
         from rocky.run.project_run import run_request  # noqa: PLC0415
 
         result = run_request(plan, self.request, caller)
         self._note(result)
-        return report_models(tell(self._sealed(result)), self.compilation.project.texts)
+        sealed = self._sealed(result, self.compilation)
+        return report_models(tell(sealed), self.compilation.project.texts)
 
     def _run_pipeline(self, name: str, caller: Caller, tell: Tell) -> PipelineRun:
         refuse_errors(self.compilation, config_findings(self.compilation))
@@ -332,17 +337,19 @@ class _Invocation:
 
         result = run_pipeline(self.compilation, name, self.request, caller)
         self._note(result.run)
-        return report_pipeline(replace(result, run=tell(self._sealed(result.run))))
+        # What it has written may be tables of which nobody knew.
+        seen = replace(self.compilation, project=see_pipelines(self.compilation.project))
+        return report_pipeline(replace(result, run=tell(self._sealed(result.run, seen))))
 
-    def _sealed(self, result: RunResult) -> RunResult:
+    def _sealed(self, result: RunResult, compilation: Compilation) -> RunResult:
         """The result once the catalogue was told of it, and the seal that covers that too."""
         from rocky.operations.proof.seal import seal_run  # noqa: PLC0415
 
-        project = self.compilation.project
+        project = compilation.project
         if project.config.governance.catalog.kind != "none":
             from rocky.operations.execution.governed_run import govern_run  # noqa: PLC0415
 
-            result = govern_run(self.workspace, project, result)
+            result = govern_run(self.workspace, compilation, result)
         return seal_run(self.workspace, project, result)
 
     def _caller_of(self, pipeline: str | None) -> Caller:

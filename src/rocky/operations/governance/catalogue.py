@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
+from rocky.analysis.compilation import Compilation
 from rocky.errors import GovernanceRefused, PlanOutdated, RunRefused
 from rocky.governance.application import ChangeOutcome, Person, apply_plan, not_in_place
 from rocky.governance.catalogue import Catalogue, refuse_unable
 from rocky.governance.catalogues import open_catalogue
-from rocky.governance.declaration import TableParts, declare, securables_of
+from rocky.governance.declaration import TableParts, securables_of
 from rocky.governance.facts import Fact, FactKey, Held
 from rocky.governance.planner import (
     Change,
@@ -27,6 +28,13 @@ from rocky.governance.readers import Reader, find_readers
 from rocky.ledger import open_ledger
 from rocky.ledger.governance_records import load_governance
 from rocky.operations.digest import Digest, Digested, counts
+from rocky.operations.governance.declaration import (
+    compiled_for,
+    declared_by,
+    place_of,
+    tables_of,
+)
+from rocky.operations.governance.stored_tables import stored_tables
 from rocky.operations.placement import place_tables
 from rocky.operations.state.state_change import change_state, load_sound_project
 from rocky.operations.workspace import (
@@ -39,8 +47,6 @@ from rocky.operations.workspace import (
 )
 from rocky.plan.arguments import Request
 from rocky.project import Project
-from rocky.project.configuration.grants import Grant
-from rocky.project.configuration.strategies import has_target
 
 _LEAST_OF_ID: Final = 8
 
@@ -137,6 +143,7 @@ class WhoReport(Digested):
 class Governed:
     """A project and its catalogue: what is declared, what was applied, what is held."""
 
+    project: Project
     catalogue: Catalogue
     declared: Mapping[Fact, str]
     applied: Mapping[FactKey, Fact]
@@ -152,7 +159,7 @@ def plan_governance(workspace: Workspace) -> GovernanceReport:
     project = _project(workspace, "planned")
     state = state_path(workspace)
     refresh_state(workspace, state)
-    return _report(govern(project, state))
+    return _report(govern(workspace, project, compiled_for(project)))
 
 
 def apply_governance(workspace: Workspace, request: ApplyRequest) -> GovernanceReport:
@@ -163,8 +170,8 @@ def apply_governance(workspace: Workspace, request: ApplyRequest) -> GovernanceR
     project = _project(workspace, "applied")
     person = person_of(workspace, project)
     refresh_state(workspace, state_path(workspace))
-    _make_state(workspace)
-    return apply_found(workspace, project, request, person)
+    make_state(workspace)
+    return apply_found(workspace, project, request, person, compiled_for(project))
 
 
 def who_can_read(workspace: Workspace, request: WhoRequest) -> WhoReport:
@@ -177,24 +184,31 @@ def who_can_read(workspace: Workspace, request: WhoRequest) -> WhoReport:
     if config.governance.catalog.kind == "none":
         return WhoReport(table=name, catalogue=None, readers=(), roles=roles)
     catalogue = open_catalogue(config.governance.catalog)
-    declared = declared_by(project, catalogue)
+    declared = declared_by(project, catalogue, None)
     held = catalogue.held(securables_of([table])).facts
     needs_use = "USE SCHEMA" in catalogue.abilities.privileges
     readers = find_readers(table, declared, held, needs_use=needs_use)
     return WhoReport(table=name, catalogue=catalogue.title, readers=readers, roles=roles)
 
 
-def govern(project: Project, state: Path, wrote: frozenset[str] | None = None) -> Governed:
+def govern(
+    workspace: Workspace,
+    project: Project,
+    compilation: Compilation | None,
+    wrote: frozenset[str] | None = None,
+) -> Governed:
     """What a project declares, what its catalogue holds, and the plan that follows.
 
     `wrote` are full names, in lower case, of the tables that the plan is for; without, all.
+    `compilation` is needed where the catalogue is to hide something.
     """
     config = project.config
     catalogue = open_catalogue(config.governance.catalog)
     tables = tables_of(project)
-    declared = declared_by(project, catalogue)
+    stored = stored_tables(workspace, project, wrote)
+    declared = declared_by(project, catalogue, compilation, stored)
     refuse_unable(catalogue.title, catalogue.abilities, declared)
-    applied = applied_facts(load_governance(state), catalogue.title)
+    applied = applied_facts(load_governance(state_path(workspace)), catalogue.title)
     foreign = config.governance.foreign
     if wrote is not None:
         tables = tuple(each for each in tables if ".".join(each).lower() in wrote)
@@ -204,59 +218,7 @@ def govern(project: Project, state: Path, wrote: frozenset[str] | None = None) -
     scope = scope_of(declared, applied.values(), securables_of(tables), foreign)
     held = catalogue.held(scope)
     plan = plan_changes(catalogue.title, declared, held, applied, foreign)
-    return Governed(catalogue, declared, applied, held, plan)
-
-
-def declared_by(project: Project, catalogue: Catalogue) -> Mapping[Fact, str]:
-    """What a project declares for a catalogue. Raises GovernanceRefused as `declare` does.
-
-    What a restricted schema has is only granted by who names that schema: a template that stands
-    for every schema does not mean it.
-    """
-    tables = {
-        TableParts(*model.target): model.pipeline
-        for model in project.models.values()
-        if has_target(model.strategy)
-    }
-    found, clear = declare(project.config, tables, catalogue.abilities), clear_tables(project)
-    if not clear:
-        return found
-    named = tuple(each for each in project.config.grant if _names_schema(each, clear))
-    meant = declare(project.config._replace(grant=named), tables, catalogue.abilities)
-    places = {each.at(level).key for each in clear for level in ("schema", "table")}
-    return {
-        fact: why
-        for fact, why in found.items()
-        if fact.kind != "grant" or place_of(fact) not in places or fact in meant
-    }
-
-
-def clear_tables(project: Project) -> tuple[TableParts, ...]:
-    """The tables of models that are shown masked, and are clear themselves."""
-    return tuple(
-        TableParts(*project.models[key].target)
-        for key in project.twins.values()
-        if key in project.models
-    )
-
-
-def _names_schema(grant: Grant, clear: Iterable[TableParts]) -> bool:
-    parts = grant.on.lower().split(".")
-    return len(parts) > 1 and any(parts[1] == each.schema.lower() for each in clear)
-
-
-def tables_of(project: Project) -> tuple[TableParts, ...]:
-    """The tables of a project's models."""
-    return tuple(
-        TableParts(*model.target) for model in project.models.values() if has_target(model.strategy)
-    )
-
-
-def place_of(fact: Fact) -> tuple[str, str]:
-    """What a fact is about; a column's table."""
-    if fact.level == "column":
-        return "table", fact.on.rpartition(".")[0].lower()
-    return fact.securable.key
+    return Governed(project, catalogue, declared, applied, held, plan)
 
 
 def apply_found(
@@ -264,10 +226,11 @@ def apply_found(
     project: Project,
     request: ApplyRequest,
     person: Person,
+    compilation: Compilation | None,
     wrote: frozenset[str] | None = None,
 ) -> GovernanceReport:
     state = state_path(workspace)
-    found = govern(project, state, wrote)
+    found = govern(workspace, project, compilation, wrote)
     _refuse_other(found, request.plan_id, state)
     if not found.plan.changes:
         return replace(_report(found), applied=True)
@@ -311,7 +274,7 @@ def person_of(workspace: Workspace, project: Project) -> Person:
     return Person(origin.triggering_identity)
 
 
-def _make_state(workspace: Workspace) -> None:
+def make_state(workspace: Workspace) -> None:
     """Grants may come before the first table: then the ledger begins with them."""
     path = state_path(workspace)
     if not path.exists() and state_settings(workspace).backend == "local":

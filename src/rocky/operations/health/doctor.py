@@ -72,6 +72,7 @@ class CheckResult:
     message: str
     duration_ms: int
     fix: str | None = None
+    details: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,4 +158,4 @@ def _make(name: str, check: Check, subject: Subject) -> CheckResult:
     except (RockyError, OSError) as failure:
         found = critical(f"{_UNCHECKED}{failure}", "fix that, then try again")
     took_ms = int((monotonic() - begun) * 1000)
-    return CheckResult(name, found.health, found.message, took_ms, found.fix)
+    return CheckResult(name, found.health, found.message, took_ms, found.fix, found.details)

@@ -55,11 +55,12 @@ class Health(StrEnum):
 
 
 class Diagnosis(NamedTuple):
-    """What a check says: a sentence, and what to do about it unless all is well."""
+    """What a check says: a sentence, what to do about it unless all is well, and lines of more."""
 
     health: Health
     message: str
     fix: str | None = None
+    details: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -174,14 +174,15 @@ def _left_out(plan: RunPlan | None) -> tuple[LeftOutModel, ...]:
 
 
 def _mask_actions(plan: RunPlan | None) -> tuple[MaskAction, ...]:
-    """The columns that would be written masked, in the order of the steps."""
+    """The columns that would be masked, in the order of the steps."""
     if plan is None:
         return ()
     level = mask_level(plan.project)
     return tuple(
         MaskAction(step.name, each.column, each.tags, each.strategy, level)
         for step in plan.steps
-        for each in plan.compilation.masks.of(step.key).values()
+        for masks in (plan.compilation.masks.of(step.key), plan.compilation.masks.held(step.key))
+        for each in masks.values()
     )
 
 

@@ -124,7 +124,7 @@ def _replications(
 
 
 def _catalogue_drift(project: Project, workspace: Workspace) -> GovernanceDrift:
-    found = govern(project, state_path(workspace))
+    found = govern(workspace, project, None)
     drifted = find_drift(found.held, found.applied, project.config.governance.foreign)
     return GovernanceDrift(
         found.catalogue.title,

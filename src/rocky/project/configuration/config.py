@@ -63,6 +63,7 @@ from rocky.project.configuration.pipelines import (
     TransformationPipeline,
 )
 from rocky.project.configuration.replication_rules import check_replication
+from rocky.project.configuration.row_filters import RowFilter, find_filter_problems
 from rocky.project.toml.documents import Problem, Problems, Refusal, refuses
 from rocky.project.toml.records import block_of, read_record
 from rocky.project.toml.variables import Keys, written
@@ -112,6 +113,7 @@ class Config(NamedTuple):
     group: Mapping[str, FolderDefaults] = {}
     role: Mapping[str, Role] = {}
     grant: tuple[Grant, ...] = ()
+    row_filter: tuple[RowFilter, ...] = ()
 
 
 DEFAULT_CONFIG: Final = Config()
@@ -136,6 +138,7 @@ def read_config(data: dict[str, Any], problems: Problems) -> Config:
     found.extend(find_level_problems(config.governance))
     of, told = governed_catalog.find_governance_problems, config.governance
     found += of(config.role, config.grant, told.catalog, told.tags)
+    found += find_filter_problems(config.row_filter, config.role, told.catalog)
     problems.extend(_restore(problem, shorthands) for problem in found)
     return config
 
@@ -220,8 +223,10 @@ def _check_pipelines(config: Config, problems: Problems) -> None:
             )
         if isinstance(pipeline, TransformationPipeline):
             _check_patterns(pipeline, at, problems)
-            told = pipeline.target.governance
-            problems += governed_catalog.find_target_problems(told, config.governance.catalog, at)
+        if isinstance(pipeline, TransformationPipeline | ReplicationPipeline | LoadPipeline):
+            copies, told = isinstance(pipeline, ReplicationPipeline), pipeline.target.governance
+            of = governed_catalog.find_target_problems
+            problems += of(told, config.governance.catalog, at, copies=copies)
         if isinstance(pipeline, ReplicationPipeline):
             check_replication(pipeline, at, problems)
         if isinstance(pipeline, LoadPipeline):

@@ -11,19 +11,17 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
-from rocky.project.configuration.governed_catalog import GovernedCatalog
+from rocky.project.configuration.governed_catalog import MASKING, GovernedCatalog
 from rocky.project.configuration.paths import FolderName
 from rocky.project.toml.documents import Problem, Problems, ReadBy
 from rocky.project.toml.records import INVALID, reader_for, wrong_type
 from rocky.project.toml.variables import Keys, Substituted, Unset, written
 
-Level = Literal["write", "twin", "view"]
+Level = Literal["write", "twin", "view", "catalog"]
 """`write`: a table is written masked, and no clear value reaches the warehouse. `twin`: the clear
 table is in the restricted schema, and a masked one stands in its place. `view`: a masked view of
-the catalogue does."""
-_LATER: Final = {
-    "catalog": "no catalogue is asked for column masks of its own",
-}
+the catalogue does. `catalog`: tables are written clear, and a catalogue shows them masked to whom
+it lets read them."""
 _SCHEMA: Final = "{schema}"
 """What stands in `restricted_schema` for the schema that a table would be in."""
 SHORTEST_KEY: Final = 16
@@ -32,7 +30,8 @@ _DEFAULT: Final = re.compile(r"\$\{[^}:]*:-[^}]")
 
 def _read_key(value: Any, at: Keys, problems: Problems) -> Any:
     if isinstance(value, Unset):
-        return INVALID
+        # It was reported; what needs the key is told from what has none.
+        return value
     if not isinstance(value, str):
         return wrong_type("a reference such as `${MASK_KEY}`", value, at, problems)
     if not isinstance(value, Substituted) or _DEFAULT.search(value.written):
@@ -44,17 +43,6 @@ def _read_key(value: Any, at: Keys, problems: Problems) -> Any:
         problems.append(Problem(at, message, "make one with `openssl rand -hex 32`"))
         return INVALID
     return value
-
-
-_LEVELS: Final = reader_for(Level)
-
-
-def _read_level(value: Any, at: Keys, problems: Problems) -> Any:
-    if value in _LATER:
-        message = f"`{value}` is not supported yet: {_LATER[value]}"
-        problems.append(Problem(at, message, 'use `enforce = "write"`: no clear value is written'))
-        return INVALID
-    return _LEVELS(value, at, problems)
 
 
 _NAMES: Final = reader_for(FolderName)
@@ -76,7 +64,7 @@ def _read_schema(value: Any, at: Keys, problems: Problems) -> Any:
 class EnvironmentGovernance(NamedTuple):
     """What is different in an environment."""
 
-    enforce: Annotated[Level | None, ReadBy(_read_level)] = None
+    enforce: Level | None = None
 
 
 class Governance(NamedTuple):
@@ -87,7 +75,7 @@ class Governance(NamedTuple):
     is in the catalogue; `foreign` is what is done with what others said.
     """
 
-    enforce: Annotated[Level, ReadBy(_read_level)] = "write"
+    enforce: Level = "write"
     restricted_schema: Annotated[str | None, ReadBy(_read_schema)] = None
     env: Mapping[str, EnvironmentGovernance] = {}
     hash_key: Annotated[str | None, ReadBy(_read_key)] = None
@@ -108,7 +96,7 @@ class Governance(NamedTuple):
     @property
     def key_fingerprint(self) -> str | None:
         """What tells one key from another and says nothing else of it; None without a key."""
-        if not self.hash_key:
+        if not self.hash_key or isinstance(self.hash_key, Unset):
             return None
         return hmac.new(self.hash_key.encode(), b"rocky mask key", sha256).hexdigest()[:16]
 
@@ -130,7 +118,10 @@ def find_level_problems(settings: Governance) -> Iterator[Problem]:
         for name, each in settings.env.items()
         if each.enforce is not None
     ]
-    kept = [(keys, level) for keys, level in said if level != "write"]
+    for keys, level in said:
+        if level == "catalog":
+            yield from _find_unable(settings.catalog, keys)
+    kept = [(keys, level) for keys, level in said if level in ("twin", "view")]
     if settings.restricted_schema is None:
         for keys, level in kept[:1]:
             yield Problem(
@@ -138,3 +129,18 @@ def find_level_problems(settings: Governance) -> Iterator[Problem]:
                 f"`{level}` keeps clear tables, and it is not said where",
                 'name a schema in `[governance]`: `restricted_schema = "restricted"`',
             )
+
+
+def _find_unable(catalog: GovernedCatalog, at: Keys) -> Iterator[Problem]:
+    """Why a catalogue cannot mask: known before anything runs."""
+    if catalog.kind not in MASKING:
+        kind = catalog.kind
+        said = "there is no `[governance.catalog]`" if kind == "none" else f"`{kind}` has none"
+        message = f"`catalog` needs a catalogue with column masks of its own: {said}"
+        help_text = '`kind = "databricks"` and "ranger" have them; `enforce = "write"` needs none'
+        yield Problem(at, message, help_text)
+    elif catalog.kind == "databricks" and catalog.warehouse_id is None:
+        message = (
+            "`catalog` sets masks by SQL, which needs `warehouse_id` in `[governance.catalog]`"
+        )
+        yield Problem(at, message)

@@ -70,7 +70,7 @@ def _read_names(value: Any, at: Keys, problems: Problems) -> Any:
     return names
 
 
-def _read_pattern(value: Any, at: Keys, problems: Problems) -> Any:
+def read_pattern(value: Any, at: Keys, problems: Problems) -> Any:
     if not isinstance(value, str):
         return wrong_type("a text", value, at, problems)
     parts = value.split(".")
@@ -103,7 +103,7 @@ class Grant(NamedTuple):
     """
 
     to: Names
-    on: Annotated[str, ReadBy(_read_pattern)]
+    on: Annotated[str, ReadBy(read_pattern)]
     privileges: Privileges = ()
 
     @property

@@ -131,9 +131,7 @@ NO_SCHEDULE: Final = Refusal(
     "run `rocky run --pipeline NAME` from cron, Airflow or Dagster",
 )
 _NO_GOVERNANCE: Final = Refusal(
-    "Rocky does not pass tags, grants or workspaces to a catalogue",
-    "set it in the catalogue; missing schemas are created anyway",
-    later=True,
+    "a snapshot is one table", "use `[[grant]]` and `[governance.tags]`, which are for it too"
 )
 
 
@@ -209,7 +207,6 @@ class ReplicationSource(NamedTuple):
         return "jdbc" if self.url is not None else "catalog"
 
 
-@refuses(governance=_NO_GOVERNANCE)
 class ReplicationTarget(NamedTuple):
     """Where tables are copied to; templates name components of the schema pattern."""
 
@@ -217,6 +214,7 @@ class ReplicationTarget(NamedTuple):
     catalog_template: CatalogName | None = None
     schema_template: FolderName | None = None
     separator: str | None = None
+    governance: TargetGovernance = TargetGovernance()
 
 
 class MetadataColumn(NamedTuple):
@@ -325,7 +323,6 @@ class SnapshotPipeline(NamedTuple):
     type: str = "snapshot"
 
 
-@refuses(governance=_NO_GOVERNANCE)
 class LoadTarget(NamedTuple):
     """Where files are loaded to; without `table`, a table per file."""
 
@@ -333,6 +330,7 @@ class LoadTarget(NamedTuple):
     schema: FolderName
     table: FolderName | None = None
     adapter: str = "default"
+    governance: TargetGovernance = TargetGovernance()
 
 
 @refuses(batch_size=Refusal("all new files of a table are loaded in one commit", "remove it"))

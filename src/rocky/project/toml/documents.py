@@ -113,16 +113,17 @@ def parse_document(
         return document
 
     def missing(keys: Keys, name: str) -> None:
-        problem = Problem(
-            keys,
-            f"the environment variable `{name}` is not set",
-            help=f"set it, or give a default: `${{{name}:-value}}`",
-        )
+        help_text = f"set it, or give a default: `${{{name}:-value}}`"
+        if keys in _SECRETS:
+            help_text = "set it; a default would be a secret in a file"
+        problem = Problem(keys, f"the environment variable `{name}` is not set", help=help_text)
         report(document.diagnose(problem, model=model))
 
     return Document(path, text, resolve_variables(data, env, missing), start, code)
 
 
+_SECRETS: Final = (("governance", "hash_key"), ("governance", "catalog", "token"))
+"""Keys whose values only come from the environment: a default of theirs is refused."""
 _WHERE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _KEY_TUPLE: Final = re.compile(r"\((?:'[^']*',? ?)+\)")
 _KEY_NAME: Final = re.compile(r"'([^']*)'")

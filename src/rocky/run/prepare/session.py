@@ -314,7 +314,7 @@ def engine_opener(
 
 def _hand_hash_key(project: Project, engine: Engine) -> None:
     key = project.config.governance.hash_key
-    if key:
+    if key and project.config.governance.key_fingerprint is not None:
         engine.hashes.hold(key)
 
 

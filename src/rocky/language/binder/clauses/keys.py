@@ -25,7 +25,6 @@ from rocky.language.binder.scopes import (
     Relation,
     Scope,
     bind_expression,
-    ordinal_of,
 )
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.operators import is_orderable
@@ -341,4 +340,15 @@ def _limit_problem(value: Expr, node: Any) -> tuple[str, str] | None:
         return "DATA_TYPE", f"must be an `int`, not `{value.type}`"
     if isinstance(value.value, int) and value.value < 0:
         return "IS_NEGATIVE", "must not be negative"
+    return None
+
+
+def ordinal_of(node: Any) -> int | None:
+    """The position a plain integer literal means in GROUP BY and ORDER BY; `-1` is one too."""
+    sign = 1
+    while node.__class__ is exp.Neg or node.__class__ is exp.Paren:
+        sign = -sign if node.__class__ is exp.Neg else sign
+        node = node.args["this"]
+    if node.__class__ is exp.Literal and not node.args["is_string"] and node.args["this"].isdigit():
+        return sign * int(node.args["this"])
     return None

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from sqlglot import exp
 
-from rocky.language.binder.clauses.keys import is_star
+from rocky.language.binder.clauses.keys import is_star, ordinal_of
 from rocky.language.binder.expressions.calls import function_name
 from rocky.language.binder.logic.digests import (
     LogicColumn,
@@ -25,7 +25,6 @@ from rocky.language.binder.logic.digests import (
     scope_over,
 )
 from rocky.language.binder.logic.expressions import Expressions, has_aggregate, names_of
-from rocky.language.binder.scopes import ordinal_of
 from rocky.language.syntax.dialect import PIPE
 
 _GENERATED: Final = {
