@@ -154,6 +154,13 @@ class TableDetails:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PagePart:
+    """The details of tables that are fetched together, by their places."""
+
+    tables: Mapping[str, TableDetails]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PageTable:
     """A table as lists, searches and the graph need it.
 

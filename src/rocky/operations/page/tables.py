@@ -27,6 +27,7 @@ from rocky.operations.page.records import (
     UnknownColumns,
 )
 from rocky.operations.page.runs import PastRuns
+from rocky.operations.report import OnDemand
 from rocky.project import ModelFile, SourceTable
 from rocky.project.collisions import target_of_seed
 from rocky.project.configuration.classifications import joined_tags
@@ -48,7 +49,7 @@ class PageTables:
     """The tables of a project, their details by place, and every finding."""
 
     tables: tuple[PageTable, ...]
-    details: tuple[TableDetails, ...]
+    details: Sequence[TableDetails]
     findings: tuple[PageFinding, ...]
 
 
@@ -61,7 +62,7 @@ def describe_tables(compilation: Compilation, past: PastRuns) -> PageTables:
             collector.entry(each, part)
             for each, part in zip(collector.declared, parts, strict=True)
         ),
-        tuple(map(collector.details, collector.declared)),
+        OnDemand(collector.declared, collector.details),
         collector.findings,
     )
 
