@@ -5,13 +5,19 @@ project, state and version of Rocky give the same bytes.
 """
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
 from rocky.operations.digest import Digested
+from rocky.operations.page.overlays import (
+    OverlayName,
+    OverlayReport,
+    OverlayRequest,
+    overlay,
+)
 from rocky.operations.page.project_page import ProjectPage, load_page
 from rocky.operations.page.site_folder import refuse_foreign, write_site
 from rocky.operations.report import format_report
@@ -20,6 +26,8 @@ from rocky.plan.arguments import Request
 
 DEFAULT_FOLDER: Final = "target/docs"
 """Below the project's folder."""
+_OVERLAYS: Final[tuple[OverlayName, ...]] = ("drift", "replay", "governance")
+"""What breaks readers depends on what git knows, which a site is not made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +64,13 @@ def docs(workspace: Workspace, request: DocsRequest) -> DocsReport:
     was written.
     """
     page = load_page(workspace)
+    overlays = {name: overlay(workspace, page, OverlayRequest(name)) for name in _OVERLAYS}
+    known = tuple(name for name, each in overlays.items() if each.unavailable is None)
+    page = replace(page, index=replace(page.index, overlays=known))
     index, root = page.index, page.compilation.project.root
     folder = request.out if request.out is not None else root / DEFAULT_FOLDER
     refuse_foreign(folder.resolve())
-    contents = dict(_contents(page))
+    contents = dict(_contents(page, [overlays[name] for name in known]))
     write_site(folder, contents)
     kinds = [each.kind for each in index.tables]
     severities = [each.severity for each in index.findings]
@@ -78,10 +89,13 @@ def docs(workspace: Workspace, request: DocsRequest) -> DocsReport:
     )
 
 
-def _contents(page: ProjectPage) -> Iterator[tuple[str, bytes]]:
+def _contents(page: ProjectPage, overlays: Sequence[OverlayReport]) -> Iterator[tuple[str, bytes]]:
     yield from load_assets().items()
     index = page.index
     yield "data/index.js", _script("index", format_report({}, index, **_COMPACT))
+    for found in overlays:
+        name = f"overlay-{found.name}"
+        yield f"data/{name}.js", _script(name, format_report({}, found, **_COMPACT))
     parts: list[dict[str, Any]] = [{} for _ in range(index.parts)]
     for place, (table, each) in enumerate(zip(index.tables, page.details, strict=True)):
         parts[table.part][str(place)] = each

@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple
 
 from rocky.analysis.changes.change import Impact
 from rocky.diagnostics.render import counted
-from rocky.errors import RockyError, describe_failure
+from rocky.errors import RockyError, UnknownRevision, describe_failure
 from rocky.ledger import open_lookup_reader
 from rocky.ledger.pipeline_records import DriftRecord
 from rocky.operations.changes.diff import DiffReport, DiffRequest, TableChanges, diff
@@ -188,7 +188,13 @@ def _judge_breaking(
     workspace: Workspace, page: ProjectPage, request: OverlayRequest
 ) -> Iterator[TableSignal]:
     places = _places(page)
-    report = diff(workspace, DiffRequest(request.base))
+    try:
+        report = diff(workspace, DiffRequest(request.base))
+    except UnknownRevision:
+        if request.base is not None:
+            raise
+        # On the main line itself: what is not committed.
+        report = diff(workspace, DiffRequest("HEAD", exact=True))
     signals = {place: TableSignal(place, 0, "as in the base") for place in places.values()}
     if isinstance(report, DiffReport):
         for each in (*report.models, *report.inputs):

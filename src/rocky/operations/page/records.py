@@ -206,7 +206,10 @@ class PageRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageIndex:
-    """The whole project: `tables` are sources and seeds, then models in the order they run."""
+    """The whole project: `tables` are sources and seeds, then models in the order they run.
+
+    `overlays` are those that a site without a server brings along.
+    """
 
     format: int
     project: str
@@ -217,3 +220,4 @@ class PageIndex:
     pipelines: tuple[ListedPipeline, ...]
     runs: tuple[PageRun, ...]
     findings: tuple[PageFinding, ...]
+    overlays: tuple[str, ...] = ()
