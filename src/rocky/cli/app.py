@@ -58,6 +58,7 @@ COMMANDS: Final = {
     "ui": "Open the page of the project: its graph, runs, branches, evidence and state, as they"
     " change.",
     "serve": "Serve the page and its protocol to a team, for reading, behind a proxy of its own.",
+    "mcp": "Answer assistants that speak the Model Context Protocol, on standard input and output.",
     "publish": "Write the interface of the project's tables for others to build on.",
     "imports": "Fetch and accept what other projects publish.",
     "compliance": "Show how each classified column is masked, in each environment.",
@@ -148,6 +149,8 @@ def load_command(name: str) -> click.Command:
             from rocky.cli.commands.ui import command as found
         case "serve":
             from rocky.cli.commands.ui import serve_command as found
+        case "mcp":
+            from rocky.cli.commands.mcp import command as found
         case "publish":
             from rocky.cli.commands.interfaces import publish_command as found
         case "imports":

@@ -39,8 +39,9 @@ class Parameter(NamedTuple):
 class Endpoint:
     """A question, with the types of its report.
 
-    An answer `is_kept` until something changes. One that `shows_values` may quote rows of a table:
-    it is for the person whose project it is, and never for a team or an assistant.
+    An answer `is_kept` until something changes. One that `shows_values` has rows, or reads whole
+    tables: it is for the person whose project it is, and never for a team or an assistant. One that
+    `may_quote` has texts of failures, which may quote a row: others get it without them.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Endpoint:
     parameters: tuple[Parameter, ...] = ()
     is_kept: bool = True
     shows_values: bool = False
+    may_quote: bool = False
 
 
 class Failure(NamedTuple):
@@ -106,6 +108,21 @@ def _read(parameter: Parameter, texts: Sequence[str]) -> Any:
             raise InvalidRequest(f"`{parameter.name}` is a number, not `{text}`")
         return int(text)
     return text
+
+
+def without_quotes(document: dict[str, Any]) -> dict[str, Any]:
+    """A document without the texts that may quote a row."""
+    found: dict[str, Any] = _without(document)
+    return {name: value for name, value in found.items() if name not in ("reason", "log")}
+
+
+def _without(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without(each) for name, each in value.items() if name not in _QUOTING}
+    return [_without(each) for each in value] if isinstance(value, list) else value
+
+
+_QUOTING: Final = frozenset({"error", "observed", "expected", "failed_sources"})
 
 
 def describe_error(failure: Exception) -> Failure:

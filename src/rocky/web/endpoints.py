@@ -4,25 +4,34 @@ Each is an operation of the command line, with its report as it is; nothing is w
 starts Spark or writes anything. What takes long because it reads whole tables is never kept.
 """
 
-# ruff: noqa: PLC0415 - an operation is loaded when it is asked for: the page opens at once
-
+from dataclasses import replace
 from typing import Final, get_args
 
+from rocky.analysis.disclosure import tags_text
 from rocky.errors import NothingSelected
-from rocky.operations.branch.approve import ApprovalsReport, ApprovalsRequest
-from rocky.operations.branch.show import BranchesReport, PromotionsReport, ViewReport
-from rocky.operations.changes.diff import DiffReport, ReachReport
-from rocky.operations.check.compile import CompileReport
-from rocky.operations.governance.compliance import ComplianceReport
-from rocky.operations.graph.dag import DagReport
+from rocky.ledger.run_records import WatermarkState
+from rocky.operations.branch import show as branch_views
+from rocky.operations.branch.approve import ApprovalsReport, ApprovalsRequest, approvals
+from rocky.operations.changes.diff import DiffReport, DiffRequest, ReachReport, diff
+from rocky.operations.check.compile import CompileReport, CompileRequest, compile_models
+from rocky.operations.check.query import QueryReport, QueryRequest, check_project_query
+from rocky.operations.governance.compliance import (
+    ComplianceReport,
+    ComplianceRequest,
+    compliance,
+)
+from rocky.operations.graph.dag import DagReport, DagRequest, dag
+from rocky.operations.graph.lineage import LineageRequest, lineage
 from rocky.operations.graph.lineage_report import ColumnLineage, ModelLineage, ProjectLineage
+from rocky.operations.graph.list import ListRequest, list_project
 from rocky.operations.graph.list_report import ListReport
 from rocky.operations.graph.path import PathReport, PathRequest, find_path
 from rocky.operations.graph.tag_lineage import TagLineage
-from rocky.operations.page.catalog import CatalogReport
+from rocky.operations.page.catalog import CatalogReport, CatalogRequest, catalog
 from rocky.operations.page.overlays import OverlayName, OverlayReport, OverlayRequest, overlay
 from rocky.operations.page.records import PageIndex, PagePart
-from rocky.operations.plan.report import PlanReport
+from rocky.operations.plan import PlanReport, preview_plan
+from rocky.operations.plan.why import WhyReport, WhyRequest, why
 from rocky.operations.proof.replay import (
     RecordReport,
     RecordVerificationReport,
@@ -40,6 +49,7 @@ from rocky.operations.records.history import (
 )
 from rocky.operations.records.logs import LogsReport, LogsRequest, logs
 from rocky.operations.records.trace import TraceReport, TraceRequest, trace
+from rocky.operations.rows.disclosure import disclosure_for
 from rocky.operations.rows.show import ShowReport, ShowRequest, show
 from rocky.operations.state.kept_state import StateReport, show_state
 from rocky.plan.request import RunRequest
@@ -77,32 +87,22 @@ def _overlay(memory: Memory, given: Arguments) -> OverlayReport:
 
 
 def _compile(memory: Memory, _: Arguments) -> CompileReport:
-    from rocky.operations.check.compile import CompileRequest, compile_models
-
     return compile_models(memory.workspace, CompileRequest())
 
 
 def _list(memory: Memory, given: Arguments) -> object:
-    from rocky.operations.graph.list import ListRequest, list_project
-
     return list_project(memory.workspace, ListRequest(None, given["select"]))
 
 
 def _catalog(memory: Memory, given: Arguments) -> CatalogReport:
-    from rocky.operations.page.catalog import CatalogRequest, catalog
-
     return catalog(memory.workspace, CatalogRequest(given["select"]))
 
 
 def _dag(memory: Memory, _: Arguments) -> DagReport:
-    from rocky.operations.graph.dag import DagRequest, dag
-
     return dag(memory.workspace, DagRequest())
 
 
 def _lineage(memory: Memory, given: Arguments) -> object:
-    from rocky.operations.graph.lineage import LineageRequest, lineage
-
     return lineage(
         memory.workspace,
         LineageRequest(
@@ -144,7 +144,19 @@ def _logs(memory: Memory, given: Arguments) -> LogsReport:
 
 
 def _state(memory: Memory, _: Arguments) -> StateReport:
-    return show_state(memory.workspace)
+    """The state; how far a table is loaded is a value of it, and hidden where any of its is."""
+    found, page = show_state(memory.workspace), memory.page()
+    looking = disclosure_for(memory.workspace, page.compilation)
+    columns = {(each.target or each.name).lower(): each.columns for each in page.index.tables}
+
+    def shown(mark: WatermarkState) -> WatermarkState:
+        of_table = looking.in_stored(mark.table, columns.get(mark.table.lower(), ()))
+        secrets = tuple(each for found in of_table for each in found)
+        if mark.table.lower() not in columns:
+            secrets = looking.everything
+        return replace(mark, last_value=f"hidden ({tags_text(secrets)})") if secrets else mark
+
+    return replace(found, watermarks=tuple(map(shown, found.watermarks)))
 
 
 def _record(memory: Memory, given: Arguments) -> object:
@@ -159,15 +171,19 @@ def _verify(memory: Memory, given: Arguments) -> VerifyReport:
 
 
 def _diff(memory: Memory, given: Arguments) -> object:
-    from rocky.operations.changes.diff import DiffRequest, diff
-
     return diff(memory.workspace, DiffRequest(given["base"], reach=given["reach"]))
 
 
 def _plan(memory: Memory, given: Arguments) -> PlanReport:
-    from rocky.operations.plan import preview_plan
-
     return preview_plan(memory.workspace, RunRequest(given["select"]))
+
+
+def _why(memory: Memory, given: Arguments) -> WhyReport:
+    return why(memory.workspace, WhyRequest(given["model"]))
+
+
+def _check(memory: Memory, given: Arguments) -> QueryReport:
+    return check_project_query(memory.workspace, QueryRequest(given["sql"]))
 
 
 def _rows(memory: Memory, given: Arguments) -> ShowReport:
@@ -183,27 +199,20 @@ _MOST_ROWS: Final = 200
 
 
 def _branches(memory: Memory, given: Arguments) -> object:
-    from rocky.operations.branch.show import ListRequest, list_branches
+    return branch_views.list_branches(
+        memory.workspace, branch_views.ListRequest(promotions=given["promotions"])
+    )
 
-    return list_branches(memory.workspace, ListRequest(promotions=given["promotions"]))
 
-
-def _branch(memory: Memory, given: Arguments) -> ViewReport:
-    from rocky.operations.branch.show import ShowRequest as ViewRequest
-    from rocky.operations.branch.show import show as show_branch
-
-    return show_branch(memory.workspace, ViewRequest(given["branch"]))
+def _branch(memory: Memory, given: Arguments) -> branch_views.ViewReport:
+    return branch_views.show(memory.workspace, branch_views.ShowRequest(given["branch"]))
 
 
 def _approvals(memory: Memory, given: Arguments) -> ApprovalsReport:
-    from rocky.operations.branch.approve import approvals
-
     return approvals(memory.workspace, ApprovalsRequest(given["branch"]))
 
 
 def _compliance(memory: Memory, given: Arguments) -> ComplianceReport:
-    from rocky.operations.governance.compliance import ComplianceRequest, compliance
-
     return compliance(memory.workspace, ComplianceRequest(given["exceptions_only"]))
 
 
@@ -259,16 +268,16 @@ ENDPOINTS: Final = (
         (HistoryReport, ExecutionsReport),
         _history,
         (_MODEL, _LIMIT),
-        shows_values=True,
+        may_quote=True,
     ),
-    Endpoint("run", "One run, and why it failed.", (RunAccount,), _run, (_RUN,), shows_values=True),
+    Endpoint("run", "One run, and why it failed.", (RunAccount,), _run, (_RUN,), may_quote=True),
     Endpoint(
         "trace",
         "When each model of a run ran, and what it waited for.",
         (TraceReport,),
         _trace,
         (_RUN, _LIMIT),
-        shows_values=True,
+        may_quote=True,
     ),
     Endpoint(
         "cost",
@@ -318,6 +327,21 @@ ENDPOINTS: Final = (
         shows_values=True,
     ),
     Endpoint(
+        "why",
+        "What a run would do with a model, and for which reason.",
+        (WhyReport,),
+        _why,
+        (_MODEL._replace(required=True),),
+        is_kept=False,
+    ),
+    Endpoint(
+        "check_sql",
+        "The columns of a query, what it reads and what is wrong with it; it is not run.",
+        (QueryReport,),
+        _check,
+        (Parameter("sql", "a query over names of the project", required=True),),
+    ),
+    Endpoint(
         "rows",
         "Some rows of a table, read from its files; classified values are hidden.",
         (ShowReport,),
@@ -332,11 +356,11 @@ ENDPOINTS: Final = (
     Endpoint(
         "branches",
         "The branches there are, or the promotions there were.",
-        (BranchesReport, PromotionsReport),
+        (branch_views.BranchesReport, branch_views.PromotionsReport),
         _branches,
         (Parameter("promotions", "promotions in place of branches", bool),),
     ),
-    Endpoint("branch", "A branch table by table.", (ViewReport,), _branch, (_BRANCH,)),
+    Endpoint("branch", "A branch table by table.", (branch_views.ViewReport,), _branch, (_BRANCH,)),
     Endpoint(
         "approvals",
         "Which approvals of a branch count, and why the others do not.",

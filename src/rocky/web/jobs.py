@@ -6,20 +6,19 @@ Every gate is the operation's own: a job is refused just as a command would be.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock, Thread
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from rocky.errors import InvalidRequest, RunRefused
-from rocky.ledger.run_records import AttemptRecord
-from rocky.operations.execution.run import run
-from rocky.operations.proof.replay import ReplayRequest, replay
-from rocky.operations.proof.verify import VerifyRequest, verify
 from rocky.operations.report import encode_report
 from rocky.operations.workspace import Workspace
-from rocky.plan.request import RunRequest
-from rocky.plan.steps import Step
-from rocky.run.outcomes import StepOutcome
 from rocky.web.changes import Notices
 from rocky.web.endpoint import Arguments, Parameter, describe_error
+
+# ruff: noqa: PLC0415 - a server says its address before it has loaded what acts
+if TYPE_CHECKING:
+    from rocky.ledger.run_records import AttemptRecord
+    from rocky.plan.steps import Step
+    from rocky.run.outcomes import StepOutcome
 
 _SELECT: Final = Parameter("select", "selectors, as `rocky run` takes them", many=True)
 
@@ -50,21 +49,29 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class JobsReport:
-    """What may be asked for, and the job that was begun last."""
+    """What may be asked for, what can be looked at, and the job that was begun last."""
 
     actions: tuple[str, ...]
     job: Job | None = None
+    endpoints: tuple[str, ...] = ()
 
 
 def _run(workspace: Workspace, given: Arguments) -> Any:
+    from rocky.operations.execution.run import run
+    from rocky.plan.request import RunRequest
+
     return run(workspace, RunRequest(given["select"], test=given["test"]))
 
 
 def _verify(workspace: Workspace, given: Arguments) -> Any:
+    from rocky.operations.proof.verify import VerifyRequest, verify
+
     return verify(workspace, VerifyRequest(given["what"], given["sealed"]))
 
 
 def _replay(workspace: Workspace, given: Arguments) -> Any:
+    from rocky.operations.proof.replay import ReplayRequest, replay
+
     return replay(workspace, ReplayRequest(given["run"] or "latest", verify=True))
 
 
@@ -152,18 +159,18 @@ class _Progress:
         self._running: list[str] = []
         self._ended = 0
 
-    def queued(self, run_id: str, steps: Sequence[Step]) -> None:  # noqa: ARG002 - as a listener is called
+    def queued(self, run_id: str, steps: "Sequence[Step]") -> None:  # noqa: ARG002 - as a listener is called
         self._jobs.change(steps=len(steps), ended=0)
 
-    def started(self, step: Step) -> None:
+    def started(self, step: "Step") -> None:
         self._running.append(step.name)
         self._jobs.change(running=tuple(self._running))
 
-    def progress(self, step: Step, done: int, known: int) -> None: ...
+    def progress(self, step: "Step", done: int, known: int) -> None: ...
 
-    def retried(self, step: Step, attempt: AttemptRecord) -> None: ...
+    def retried(self, step: "Step", attempt: "AttemptRecord") -> None: ...
 
-    def finished(self, outcome: StepOutcome) -> None:
+    def finished(self, outcome: "StepOutcome") -> None:
         self._ended += 1
         if outcome.step.name in self._running:
             self._running.remove(outcome.step.name)

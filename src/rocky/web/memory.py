@@ -6,12 +6,15 @@ Everything in it is made when it is first asked for, by one thread while others 
 from collections.abc import Callable, Hashable
 from dataclasses import replace
 from threading import Lock, RLock
-from typing import Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
-from rocky.analysis.compilation import Compilation
-from rocky.operations.page.project_page import ProjectPage, load_page
 from rocky.operations.workspace import Workspace, compile_workspace
 from rocky.project.pipeline_tables import PipelineTable
+
+# A server says its address before it has loaded what describes a project.
+if TYPE_CHECKING:
+    from rocky.analysis.compilation import Compilation
+    from rocky.operations.page.project_page import ProjectPage
 
 _MOST_ANSWERS: Final = 500
 """Whoever asks ever new questions does not fill the memory."""
@@ -64,8 +67,10 @@ class Memory:
         found: Made = place.get(make)
         return found
 
-    def page(self) -> ProjectPage:
+    def page(self) -> "ProjectPage":
         """The page of the project."""
+        from rocky.operations.page.project_page import load_page  # noqa: PLC0415
+
         return self.kept("page", lambda: load_page(self.workspace))
 
     def forget(self, changed: frozenset[str]) -> None:
@@ -75,7 +80,7 @@ class Memory:
             if changed - {LEDGER} or self._reads_tables:
                 self._compilations = {}
 
-    def _compilation(self, workspace: Workspace, discovered: bool) -> Compilation:  # noqa: FBT001 - as the workspace calls it
+    def _compilation(self, workspace: Workspace, discovered: bool) -> "Compilation":  # noqa: FBT001 - as the workspace calls it
         key = (workspace.branch_name, workspace.mask_env, discovered)
         with self._lock:
             place = self._compilations.setdefault(key, _Place())

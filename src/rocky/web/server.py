@@ -6,7 +6,7 @@ when something has changed. A request passes the guard first, whatever it asks f
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Final
 from urllib.parse import parse_qs, urlsplit
 
 from rocky.errors import InvalidRequest, RockyError, SourceUnreadable
-from rocky.operations.page.docs import load_assets
-from rocky.operations.report import format_report
+from rocky.operations.page.site_folder import load_assets
+from rocky.operations.report import encode_report, format_report
 from rocky.operations.workspace import Workspace
 from rocky.version import __version__
 from rocky.web.changes import Lookout, Notices
@@ -26,8 +26,8 @@ from rocky.web.endpoint import (
     describe_error,
     parse_arguments,
     parse_query,
+    without_quotes,
 )
-from rocky.web.endpoints import ENDPOINTS
 from rocky.web.guard import HEADERS, Guard, Refusal, local_hosts, new_token
 from rocky.web.jobs import Jobs
 from rocky.web.memory import Memory
@@ -43,7 +43,7 @@ _JSON: Final = "application/json; charset=utf-8"
 _LARGEST_BODY: Final = 64 * 1024
 _MOST_STREAMS: Final = 32
 _BEAT: Final = 10.0
-_COMPACT: Final = {"separators": (",", ":")}
+_COMPACT: Final[dict[str, Any]] = {"separators": (",", ":")}
 _OPENED: Final = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/">
 <title>Rocky</title></head><body><p><a href="/">Open the page</a></p></body></html>
@@ -103,9 +103,6 @@ class PageServer(ThreadingHTTPServer):
         self.guard = Guard(own | named, token, f"rocky-{self.server_port}")
         self.memory, self.notices = Memory(workspace), Notices()
         self.jobs = Jobs(workspace, self.notices, allowed=settings.allow_actions)
-        self.endpoints = {
-            each.name: each for each in ENDPOINTS if settings.local or not each.shows_values
-        }
         self.streams = BoundedSemaphore(_MOST_STREAMS)
         self.stop = Event()
         self._lookout = Lookout(self.memory, self.notices)
@@ -134,9 +131,19 @@ class PageServer(ThreadingHTTPServer):
             each.name: each.read_bytes() for each in own.iterdir() if each.is_file()
         }
 
+    @cached_property
+    def endpoints(self) -> Mapping[str, Endpoint]:
+        """What can be asked, by name. They load all that describes a project: after the start."""
+        from rocky.web.endpoints import ENDPOINTS  # noqa: PLC0415
+
+        return {
+            each.name: each for each in ENDPOINTS if self.settings.local or not each.shows_values
+        }
+
     def start(self) -> None:
         """Answer, in threads of its own."""
         self._thread.start()
+        Thread(target=lambda: self.endpoints, name="rocky-warm-up", daemon=True).start()
         self._lookout.start()
 
     def close(self) -> None:
@@ -234,8 +241,11 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(200, _OPENED.encode(), _TYPES[".html"], cookie)
 
     def _answer(self, name: str, query: str) -> None:
+        if name == "openapi":
+            self._send(200, (files("rocky.web") / "openapi.json").read_bytes(), _JSON)
+            return
         if name == "actions":
-            report = self._page.jobs.report()
+            report = replace(self._page.jobs.report(), endpoints=tuple(self._page.endpoints))
             self._send(200, format_report(self._head(name), report, **_COMPACT).encode(), _JSON)
             return
         endpoint = self._page.endpoints.get(name)
@@ -257,6 +267,9 @@ class _Handler(BaseHTTPRequestHandler):
 
         def make() -> bytes:
             report = endpoint.answer(memory, given)
+            if endpoint.may_quote and not self._page.settings.local:
+                document = self._head(endpoint.name) | without_quotes(encode_report(report))
+                return json.dumps(document, **_COMPACT).encode()
             return format_report(self._head(endpoint.name), report, **_COMPACT).encode()
 
         if not endpoint.is_kept:

@@ -7,7 +7,6 @@ project, state and version of Rocky give the same bytes.
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,7 +18,7 @@ from rocky.operations.page.overlays import (
     overlay,
 )
 from rocky.operations.page.project_page import ProjectPage, load_page
-from rocky.operations.page.site_folder import refuse_foreign, write_site
+from rocky.operations.page.site_folder import load_assets, refuse_foreign, write_site
 from rocky.operations.report import format_report
 from rocky.operations.workspace import Workspace
 from rocky.plan.arguments import Request
@@ -101,13 +100,6 @@ def _contents(page: ProjectPage, overlays: Sequence[OverlayReport]) -> Iterator[
         parts[table.part][str(place)] = each
     for number, part in enumerate(parts):
         yield f"data/part-{number}.js", _script(f"part-{number}", _document(part))
-
-
-def load_assets() -> dict[str, bytes]:
-    """The files that every page of a project is made of, by name."""
-    folder = files("rocky.operations.page") / "assets"
-    found = {each.name: each.read_bytes() for each in folder.iterdir() if each.is_file()}
-    return dict(sorted(found.items()))
 
 
 _COMPACT: Final = {"separators": (",", ":")}

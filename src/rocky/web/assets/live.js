@@ -15,6 +15,7 @@
   async function load() {
     const [index, actions] = await Promise.all([live.ask("project"), live.ask("actions")]);
     live.actions = actions.actions;
+    live.endpoints = new Set(actions.endpoints);
     live.job = actions.job || null;
     store.forget();
     store.open(index);
@@ -76,6 +77,7 @@
       events.addEventListener("change", () => location.reload());
       return;
     }
+    for (const [view, needed] of [["evidence", "verify"], ["state", "state"]]) if (!live.endpoints.has(needed)) Rocky.dropView(view);
     main.replaceChildren();
     await Rocky.start();
     listen();

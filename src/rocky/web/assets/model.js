@@ -51,13 +51,10 @@
   }
 
   function why(table) {
-    return later(ask("plan", { select: [table.name] }), (found) => {
-      const decided = (found.model_decisions || []).filter((each) => each.model.toLowerCase() === table.name.toLowerCase());
-      if (!decided.length) return Rocky.empty("A run would not come to it.");
-      const words = { build: "It would be built", reuse: "It would be reused", resume: "It is built already", hold: "It is held", bind: "It would be bound", skip: "Nothing would be done" };
-      return decided.map((each) => h("p", {}, h("b", {}, `${words[each.decision] || each.decision}: `), each.reason,
-        found.certain ? "" : " Only Spark can say for sure."));
-    });
+    return later(ask("why", { model: table.name }), (found) => [
+      h("p", {}, h("b", {}, `${found.outlook}: `), found.reason, found.certain ? "" : ". Only Spark can say for sure."),
+      found.last_run ? h("p", { class: "hint" }, "Last ", found.last_outcome, " in ", h("a", { href: `#/run/${found.last_run}` }, h("code", {}, found.last_run)), found.last_reason ? `: ${found.last_reason}` : "") : null,
+    ]);
   }
 
   function tests(table) {
@@ -76,7 +73,7 @@
     });
   }
 
-  const stored = (table) => table.kind === "model" || table.kind === "seed" || table.kind === "table";
+  const stored = (table) => Rocky.live.endpoints.has("rows") && (table.kind === "model" || table.kind === "seed" || table.kind === "table");
   Rocky.tableExtras = (table) => [
     stored(table) ? ["Rows", rows(table)] : null,
     table.kind === "model" ? ["If it ran now", why(table)] : null,

@@ -15,10 +15,10 @@
       open.branches.length ? Rocky.grid("Branches", ["Branch", "Made", "By", "From", "Why"], open.branches.map((each) => [
         h("a", { class: "name", href: `#/branch/${encodeURIComponent(each.name)}` }, each.name), when(each.created_at), each.created_by || "", each.parent || "", each.description || ""]))
         : Rocky.empty("There is no branch: `rocky branch create NAME` makes one."),
-      Rocky.section("Promotions and reverts", moved.promotions.length ? Rocky.grid("Promotions", ["When", "What", "By", "Approved by", number("Tables")], moved.promotions.slice().reverse().map((each) => [
-        each.promoted_at || each.started_at ? when(each.promoted_at || each.started_at) : "", [h("b", {}, each.branch || ""), " ", each.kind || each.status || ""],
-        each.promoted_by || each.actor || "", (each.approvals || []).map((one) => one.approver).join(", ") || h("span", { class: "quiet" }, "nobody"),
-        each.tables ? count(Array.isArray(each.tables) ? each.tables.length : Object.keys(each.tables).length) : ""])) : Rocky.empty("Nothing was promoted yet.")),
+      Rocky.section("Promotions and reverts", moved.promotions.length ? Rocky.grid("Promotions", ["When", "What", "By", "Approved by", "Change", number("Tables")], moved.promotions.slice().reverse().map((each) => [
+        h("a", { href: `#/run/${each.run_id}` }, when(each.at)), [each.kind, " ", h("b", {}, each.branch)], each.by,
+        (each.approvals || []).length ? h("ul", { class: "hops" }, each.approvals.map((one) => h("li", {}, Rocky.status("signed"), " ", one.approver, " ", h("small", {}, one.key_fingerprint)))) : h("span", { class: "quiet" }, "nobody"),
+        each.verdict || "", count((each.tables || []).length)])) : Rocky.empty("Nothing was promoted yet.")),
     ];
   }
 
@@ -43,7 +43,7 @@
         : "No approval is required.", ` The change is ${found.verdict}.`),
       found.accepted.length ? Rocky.grid("Approvals that count", ["By", "Signed", "Key", "Says"], found.accepted.map((each) => [
         [Rocky.status("success"), " ", each.approver], when(each.signed_at), h("code", {}, each.key_fingerprint), each.message || ""])) : null,
-      found.rejected.length ? Rocky.grid("Statements that do not count", ["By", "Why not"], found.rejected.map((each) => [each.approver || each.name || each.approval_id || "", each.reason || each.detail || ""])) : null,
+      found.rejected.length ? Rocky.grid("Statements that do not count", ["By", "Why not"], found.rejected.map((each) => [each.approver || each.approval_id, `${each.reason.replaceAll("_", " ")}: ${each.detail}`])) : null,
       (found.warnings || []).map((each) => h("p", { class: "hint" }, each)),
     ];
   }
@@ -85,7 +85,7 @@
       h("p", { class: "verdict" }, Rocky.status(found.verified ? "success" : "failed"), " ", found.verified ? "Records and tables are unchanged and agree." : counted(found.findings.length, "finding")),
       facts([["Head of the chain", [`entry ${count(found.head.seq)} `, h("code", {}, found.head.entry_hash.slice(0, 16))]],
         ...["runs", "records", "entries", "tables", "commits", "files", "seals"].map((name) => [name, count(found.checked[name])]), ["bytes", bytes(found.checked.bytes)]]),
-      found.findings.length ? h("ul", { class: "findings" }, found.findings.map((each) => h("li", { class: "finding finding-error" }, h("p", {}, h("span", { class: "finding-code" }, each.code), " ", each.subject || "", " ", each.detail || each.message || "")))) : null,
+      found.findings.length ? h("ul", { class: "findings" }, found.findings.map((each) => h("li", { class: "finding finding-error" }, h("p", {}, h("span", { class: "finding-code" }, each.code), " ", each.where, ": ", each.message)))) : null,
       found.seals?.length ? Rocky.grid("Seals", ["Seal", "By", "When", number("Entry")], found.seals.map((each) => [each.name, each.signer, when(each.sealed_at), count(each.seq)])) : null,
       (found.notes || []).map((each) => h("p", { class: "hint" }, each)),
       h("h3", {}, "The same anywhere"), copyable(`rocky verify --head ${found.head.entry_hash}`),

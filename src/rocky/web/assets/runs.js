@@ -64,23 +64,32 @@
   async function run(_, [id]) {
     const found = await ask("run", { run: id || "latest" });
     const one = found.run;
-    const failed = found.failed || found.failures || [];
+    const { failed } = found;
     return [
       head(["Run", one.pipeline ? ` of pipeline ${one.pipeline}` : "", found.branch ? `, branch ${found.branch}` : ""], one.run_id),
       facts([["Ended", Rocky.status(one.died ? "died" : one.status)], ["Began", when(one.started_at)], known(one.duration_ms) && ["Took", duration(one.duration_ms)],
-        ["Started by", [one.triggering_identity || "", one.trigger ? ` (${one.trigger})` : ""]], one.git_commit && ["Commit", h("code", {}, one.git_commit.slice(0, 12))],
+        ["Started by", [found.by || "nobody known", one.trigger ? ` (${one.trigger})` : ""]],
+        found.git_commit && ["Commit", [h("code", { title: found.git_commit }, found.git_commit.slice(0, 12)), found.git_dirty ? " and changes" : ""]],
         known(one.totals?.cost_usd) && ["Cost", money(one.totals.cost_usd)], ["Models", outcomes(one.models)]]),
       one.status === "Running" && !one.died ? progress(one) : null,
       found.reason ? h("p", { class: "empty" }, found.reason) : null,
+      found.promotion ? promoted(found.promotion) : null,
       failed.length ? Rocky.section("What failed", h("ul", { class: "findings" }, failed.map((each) => h("li", { class: "finding finding-error" },
-        h("p", {}, named(each.model_name), " ", each.failure_kind || ""), h("pre", { class: "said" }, each.error))))) : null,
+        h("p", {}, named(each.model_name), " ", each.failure_kind || ""), each.error ? h("pre", { class: "said" }, each.error) : null)))) : null,
       Rocky.section("In time", later(ask("trace", { run: one.run_id }), gantt)),
       Rocky.section("Reused, built, and why", decisions(one.models)),
       (one.check_outcomes || []).length ? Rocky.section("Tests and checks", checks(one.check_outcomes)) : null,
       Rocky.section("Cost", later(ask("cost", { run: one.run_id, by: "tag" }), costs)),
-      failed.length || one.status === "Failure" ? Rocky.section("Log", later(ask("logs", { run: one.run_id }), (log) => h("pre", { class: "said", tabindex: "0", role: "region", "aria-label": "Log" }, log.text))) : null,
-      Rocky.section("Evidence", h("p", {}, h("a", { href: `#/evidence/${one.run_id}` }, "What is recorded of it, file by file"))),
+      (failed.length || one.status === "Failure") && Rocky.live.endpoints.has("logs") ? Rocky.section("Log", later(ask("logs", { run: one.run_id }), (log) => h("pre", { class: "said", tabindex: "0", role: "region", "aria-label": "Log" }, log.text))) : null,
+      Rocky.live.endpoints.has("record") ? Rocky.section("Evidence", h("p", {}, h("a", { href: `#/evidence/${one.run_id}` }, "What is recorded of it, file by file"))) : null,
     ];
+  }
+
+  // Who moved production, and whose signatures that stood on.
+  function promoted(moved) {
+    return Rocky.section(moved.kind === "revert" ? "Revert" : "Promotion", facts([["Branch", h("a", { href: `#/branch/${encodeURIComponent(moved.branch)}` }, moved.branch)], ["By", moved.by],
+      ["Approved by", (moved.approvals || []).length ? moved.approvals.map((each) => h("div", {}, each.approver, " ", h("code", {}, each.key_fingerprint))) : "nobody"], moved.verdict && ["Change", moved.verdict],
+      ["Tables", count((moved.tables || []).length)], moved.reason && ["Reason", moved.reason]]));
   }
 
   function progress(one) {
@@ -120,7 +129,7 @@
 
   function costs(found) {
     const saved = found.saved;
-    const groups = found.grouping?.groups || found.groups || [];
+    const groups = found.groups || [];
     const most = Math.max(...found.per_model.map((each) => each.metrics?.executor_run_ms || each.duration_ms || 0), 1);
     return [
       facts([known(found.total_cost_usd) && ["Cost", money(found.total_cost_usd)], known(found.total_core_ms) && ["Core time", duration(found.total_core_ms)],

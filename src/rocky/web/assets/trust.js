@@ -9,7 +9,8 @@
   // ---------------------------------------------------------------- checks, drift, anomalies
 
   async function checks() {
-    const [past, state] = await Promise.all([ask("history", { limit: 100 }), ask("state")]);
+    const none = { check_history: [] };
+    const [past, state] = await Promise.all([ask("history", { limit: 100 }), Rocky.live.endpoints.has("state") ? ask("state") : none]);
     const runs = past.runs.slice().reverse();
     const series = new Map();
     for (const run of runs) {
@@ -34,7 +35,7 @@
         h("a", { href: `#/run/${run.run_id}` }, h("code", {}, run.run_id)), named(each.table), each.kind, count(each.current_count), count(Math.round(each.baseline_avg)), each.reason]))
         : Rocky.empty("No table was unusually large or small.")),
       state.check_history.length ? Rocky.section("Rows that were counted", Rocky.grid("Counts", ["Table", number("Counts kept"), number("Last")], state.check_history.map((each) => [
-        named(each.table), count(each.counts), count(each.last.row_count ?? each.last.count ?? 0)]))) : null,
+        named(each.table), count(each.counts), count(each.last.count)]))) : null,
     ];
   }
 
@@ -90,20 +91,13 @@
       head(null, "State", "What is kept between runs"),
       facts([["File", h("code", {}, found.path)], ["Runs", count(found.runs)], ["Executions", count(found.executions)], ["Files", count(found.artifacts)],
         ["Schema", known(found.schema_version_on_disk) ? `${found.schema_version_on_disk} of ${found.schema_version_supported}` : "no file yet"]]),
-      table("Watermarks", "Watermarks", ["Table", "Until", "Moved"], found.watermarks.map((each) => [named(each.table || each.target || ""), hidden(each) || String(each.last_value ?? each.value ?? ""), each.updated_at ? when(each.updated_at) : ""]),
+      table("Watermarks", "Watermarks", ["Table", "Until", "Moved"], found.watermarks.map((each) => [named(each.table), each.last_value, when(each.updated_at)]),
         "No table is loaded bit by bit."),
       table("Columns on notice", "Grace periods", ["Table", "Column", "Change"], found.grace_periods.map((each) => [named(each.table), each.column, each.change]), "No column is kept on notice."),
       table("Runs in flight", "Keys", ["Key", "Run", "State", "Since"], found.keys_in_flight.map((each) => [each.key, each.run_id || "", each.state, when(each.since)]), "No run is going on under a key."),
-      found.partitions.length ? table("Intervals", "Partitions", ["Model", "Interval", "Status"], found.partitions.slice(0, 200).map((each) => [named(each.model_name || each.model || ""), each.partition_key || each.interval || "", each.status || ""]), "") : null,
+      found.partitions.length ? table("Intervals", "Partitions", ["Model", "Interval", "Status"], found.partitions.slice(0, 200).map((each) => [named(each.model_name), each.partition_key, each.status]), "") : null,
       found.loaded_files.length ? table("Loaded files", "Loaded files", ["Table", number("Files")], found.loaded_files.map((each) => [named(each.table), count(each.files)]), "") : null,
     ];
-  }
-
-  // How far a table is loaded is a value of one of its columns: of a classified one it is not shown.
-  function hidden(mark) {
-    const table = Rocky.store.named(mark.table || mark.target || "");
-    const tag = table && mark.column ? (table.classified || {})[mark.column.toLowerCase()] : null;
-    return tag ? h("span", { class: "quiet" }, `hidden (${tag})`) : null;
   }
 
   Rocky.addView("checks", "Checks", checks);

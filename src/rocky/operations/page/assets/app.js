@@ -112,7 +112,7 @@
   }
 
   const missing = (text, title = "Not found") => [h("header", { class: "head" }, h("h1", { tabindex: "-1" }, title), h("p", { class: "lead" }, text)),
-    h("p", {}, h("a", { href: "#/tables" }, "All tables"))];
+    h("p", {}, h("a", { href: "#/tables" }, "All tables"), store.index.findings.length ? [" · ", h("a", { href: "#/findings" }, "Findings")] : null)];
 
   async function show(again) {
     const turn = (asked += 1);
@@ -167,6 +167,6 @@
     scrollTo(0, at);
   }
 
-  Object.assign(Rocky, { addView, start, refresh });
+  Object.assign(Rocky, { addView, dropView: (name) => views.delete(name), start, refresh });
   if (store.index) start();
 })();

@@ -6,7 +6,7 @@
   const SHOWN = 200;
   const MANY = 150;
 
-  const GOOD = new Set(["built", "reused", "resumed", "not needed", "cloned", "promoted", "moved back", "Success", "success"]);
+  const GOOD = new Set(["built", "reused", "resumed", "not needed", "cloned", "promoted", "moved back", "Success", "success", "signed"]);
   const BAD = new Set(["failed", "Failure", "PartialFailure"]);
   const WORDS = new Map([["PartialFailure", "partly failed"], ["Failure", "failed"], ["Success", "success"],
     ["Interrupted", "interrupted"], ["Running", "running"]]);

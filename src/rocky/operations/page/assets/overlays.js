@@ -35,7 +35,8 @@
       legend.replaceChildren();
       if (!found || found.unavailable) {
         view.setSignals(null);
-        legend.append(h("p", { class: "empty" }, found?.unavailable || "It is not part of this site."));
+        legend.append(h("p", { class: "empty" }, found?.unavailable || "It is not part of this site.",
+          Rocky.store.index.findings.length ? [" ", h("a", { href: "#/findings" }, "Findings")] : null));
         return;
       }
       view.setSignals(signalsOf(view, found));

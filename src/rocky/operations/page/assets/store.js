@@ -24,7 +24,9 @@
       table.reads ||= [];
       table.tests ||= [];
     });
-    byName = new Map(index.tables.map((table) => [table.name.toLowerCase(), table]));
+    // A name wins over a target that is called the same.
+    byName = new Map(index.tables.filter((table) => table.target).map((table) => [table.target.toLowerCase(), table]));
+    for (const table of index.tables) byName.set(table.name.toLowerCase(), table);
     readers = index.tables.map(() => []);
     for (const table of index.tables) for (const read of table.reads) readers[read].push(table.place);
   }
