@@ -209,8 +209,13 @@ class _Handler(BaseHTTPRequestHandler):
             or guard.refuse_stranger(self._brought())
             or guard.refuse_unasked(self._brought())
         )
+        if refusal is not None:
+            # What was sent with it is not read, so nothing can follow it.
+            self.close_connection = True
+            self._is_refused(refusal)
+            return
         body = self._body()
-        if self._is_refused(refusal) or body is None:
+        if body is None:
             return
         path, _ = self._parts()
         name = path.removeprefix(f"{API}actions/")
