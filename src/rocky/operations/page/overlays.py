@@ -179,7 +179,7 @@ def _recorded_drift(
 _BREAKING: Final[tuple[tuple[str, Tone], ...]] = (
     ("unchanged", "plain"),
     ("affected", "notice"),
-    ("changed", "good"),
+    ("changed", "notice"),
     ("breaks readers", "bad"),
 )
 
@@ -255,6 +255,7 @@ _GOVERNANCE: Final[tuple[tuple[str, Tone], ...]] = (
     ("clear by decision", "notice"),
     ("exposed", "bad"),
     ("nothing classified", "plain"),
+    ("classified at its source", "notice"),
 )
 _PROTECTION: Final = {
     "masked": 0,
@@ -283,7 +284,7 @@ def _judge_governance(
             yield TableSignal(place, state, _named(told))
         elif table.classified:
             tagged = [f"{column} ({tag})" for column, tag in table.classified.items()]
-            yield TableSignal(place, 1, f"a {table.kind} with {_named(tagged)}")
+            yield TableSignal(place, 4, f"a {table.kind} with {_named(tagged)}")
         elif table.kind == "model":
             known = counted(len(table.columns), "column")
             yield TableSignal(place, 3, f"none of {known} has a tag")

@@ -47,22 +47,40 @@
     line.hidden = !text;
   };
 
+  // A browser keeps few connections to a server: of all tabs one listens, and tells the others.
   function listen() {
-    const events = new EventSource("/api/v1/events");
-    events.addEventListener("change", reload);
-    events.addEventListener("job", async () => {
-      live.job = (await live.ask("actions")).job || null;
-      document.dispatchEvent(new Event("rocky-job"));
+    const others = new BroadcastChannel("rocky");
+    others.addEventListener("message", (event) => heard(event.data));
+    const lead = () => stream((kind) => {
+      heard(kind);
+      others.postMessage(kind);
     });
+    if (!navigator.locks) lead();
+    else navigator.locks.request("rocky-events", () => new Promise(lead));
+  }
+
+  function stream(tell) {
+    const events = new EventSource("/api/v1/events");
     let lost = false;
+    events.addEventListener("change", () => tell("change"));
+    events.addEventListener("job", () => tell("job"));
     events.addEventListener("error", () => {
       lost = true;
-      said("The server does not answer. This page shows what it last heard.");
+      tell("lost");
     });
     events.addEventListener("open", () => {
-      if (lost) reload();
+      if (lost) tell("change");
       lost = false;
     });
+  }
+
+  async function heard(kind) {
+    if (kind === "change") await reload();
+    else if (kind === "lost") said("The server does not answer. This page shows what it last heard.");
+    else if (kind === "job") {
+      live.job = (await live.ask("actions")).job || null;
+      document.dispatchEvent(new Event("rocky-job"));
+    }
   }
 
   async function begin() {
@@ -73,8 +91,7 @@
     } catch (failure) {
       // A project that cannot be opened may be mended: the next change asks again.
       main.replaceChildren(h("header", { class: "head" }, h("h1", { tabindex: "-1" }, "The project cannot be opened"), h("p", { class: "lead" }, failure.message)));
-      const events = new EventSource("/api/v1/events");
-      events.addEventListener("change", () => location.reload());
+      stream((kind) => { if (kind === "change") location.reload(); });
       return;
     }
     for (const [view, needed] of [["evidence", "verify"], ["state", "state"]]) if (!live.endpoints.has(needed)) Rocky.dropView(view);

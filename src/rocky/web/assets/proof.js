@@ -39,8 +39,8 @@
     const { policy } = found;
     const enough = found.satisfied;
     return [
-      h("p", {}, Rocky.status(enough ? "success" : "failed"), " ", policy.required ? (enough ? "Enough approvals count." : `${counted(policy.min_approvers, "approval")} must count, ${count(found.accepted.length)} does.`)
-        : "No approval is required.", ` The change is ${found.verdict}.`),
+      h("p", {}, Rocky.status(!enough ? "failed" : found.verdict === "breaking" ? "held" : "success"), " ", policy.required ? (enough ? "Enough approvals count." : `${counted(policy.min_approvers, "approval")} must count, ${count(found.accepted.length)} does.`)
+        : "No approval is required.", found.verdict === "breaking" ? " The change breaks readers: a promotion needs a signed reason, or is refused." : ` The change is ${found.verdict}.`),
       found.accepted.length ? Rocky.grid("Approvals that count", ["By", "Signed", "Key", "Says"], found.accepted.map((each) => [
         [Rocky.status("success"), " ", each.approver], when(each.signed_at), h("code", {}, each.key_fingerprint), each.message || ""])) : null,
       found.rejected.length ? Rocky.grid("Statements that do not count", ["By", "Why not"], found.rejected.map((each) => [each.approver || each.approval_id, `${each.reason.replaceAll("_", " ")}: ${each.detail}`])) : null,
