@@ -239,8 +239,8 @@ def _judge_replay(_: Workspace, page: ProjectPage, __: OverlayRequest) -> Iterat
         if last.outcome == "failed":
             yield TableSignal(place, 2, f"in {last.run_id}")
             continue
-        ir = page.compilation.models.get(key)
-        causes = () if ir is None else ir.determinism
+        models = page.compilation.models
+        causes = models.record(key).determinism if key in models else ()
         made = page.past.built.get(key, last)
         if causes:
             yield TableSignal(place, 1, _named(causes))

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
-from rocky.analysis.compilation import Compilation
+from rocky.analysis.compilation import Compilation, unpack_schema
 from rocky.analysis.disclosure import Disclosure
 from rocky.analysis.lineage import ColumnRef, Lineage
 from rocky.language.datatypes.types import UNKNOWN, StructField
@@ -107,7 +107,7 @@ class _Collector:
         filled = 0
         for each in self.declared:
             yield filled // _PART_COLUMNS
-            filled += len(self._columns(each)) + 1
+            filled += len(self._column_names(each)) + 1
 
     # -------------------------------------------------------------- the index
 
@@ -119,7 +119,7 @@ class _Collector:
         return PageTable(
             name=table.name,
             part=part,
-            columns=tuple(each.name for each in self._columns(table)),
+            columns=self._column_names(table),
             reads=self._reads(table),
             description=said.table,
             owner=shown_text(table.owner),
@@ -245,6 +245,14 @@ class _Collector:
             return table.columns
         ir = self._compilation.models.get(table.key)
         return ir.columns if ir is not None else ()
+
+    def _column_names(self, table: _Declared) -> tuple[str, ...]:
+        # From the record: unpacking the lineage of every model would cost more than all the rest.
+        if isinstance(table, ModelFile):
+            models = self._compilation.models
+            columns = unpack_schema(models.record(table.key))[0] if table.key in models else ()
+            return tuple(name for name, _, _ in columns)
+        return tuple(each.name for each in table.columns)
 
     def _described(self, table: _Declared) -> Described:
         if isinstance(table, ModelFile):
