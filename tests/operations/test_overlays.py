@@ -8,12 +8,15 @@ from rocky.errors import InvalidRequest, NothingSelected
 from rocky.operations.check.query import QueryRequest, check_project_query
 from rocky.operations.execution.run import run
 from rocky.operations.graph.path import PathRequest, find_path
+from rocky.operations.migration.template import PlaygroundRequest, playground
 from rocky.operations.page.docs import DocsRequest, docs
 from rocky.operations.page.overlays import OverlayRequest, overlay
 from rocky.operations.page.project_page import load_page
 from rocky.operations.plan import preview_plan
 from rocky.operations.plan.why import WhyRequest, why
+from rocky.operations.report import encode_report
 from rocky.operations.rows.show import ShowRequest, show
+from rocky.operations.workspace import Workspace
 from rocky.plan.request import RunRequest
 from tests.operations.projects import GOOD, open_project
 from tests.operations.sites import read_data, read_site
@@ -138,3 +141,12 @@ def test_rows_are_never_asked_of_spark_where_only_files_may_be_read(tmp_path):
         show(workspace, ShowRequest("good", files_only=True))
     with pytest.raises(InvalidRequest, match="may need Spark"):
         show(workspace, ShowRequest(sql="SELECT 1", files_only=True))
+
+
+def test_a_part_that_is_made_on_demand_is_that_of_the_whole_site(tmp_path):
+    root = tmp_path / "shop"
+    playground(PlaygroundRequest(root))
+    workspace = Workspace(root)
+    one, all_at_once = load_page(workspace), load_page(workspace, whole=True)
+
+    assert encode_report(all_at_once.part(0)) == encode_report(one.part(0))

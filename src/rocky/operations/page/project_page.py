@@ -35,8 +35,8 @@ class ProjectPage:
         )
 
 
-def load_page(workspace: Workspace) -> ProjectPage:
-    """The page, also of a project with errors, which it shows.
+def load_page(workspace: Workspace, *, whole: bool = False) -> ProjectPage:
+    """The page, also of a project with errors; `whole` where all its details will be looked at.
 
     Raises what compiling and reading the state raise.
     """
@@ -45,7 +45,7 @@ def load_page(workspace: Workspace) -> ProjectPage:
     project = compilation.project
     names = [each.name for each in project.models.values()]
     past = load_past(workspace, [*names, *(each.name for each in project.seeds.values())])
-    found = describe_tables(compilation, past)
+    found = describe_tables(compilation, past, whole=whole)
     index = PageIndex(
         format=FORMAT,
         project=project.root.resolve().name,
