@@ -46,8 +46,8 @@ _BEAT: Final = 10.0
 _COMPACT: Final[dict[str, Any]] = {"separators": (",", ":")}
 _OPENED: Final = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/">
-
-<link rel="icon" href="/icon.svg" type="image/svg+xml"><title>Rocky</title></head><body><p><a href="/">Open the page</a></p></body></html>
+<link rel="icon" href="/icon.svg" type="image/svg+xml"><title>Rocky</title></head>
+<body><p><a href="/">Open the page</a></p></body></html>
 """
 """The first answer: a browser sends the cookie with what our own page asks for, not with what
 another site's link redirects to."""
