@@ -88,7 +88,8 @@ def _look(page: Page, address: str, begun: float) -> None:
     for words in ("moved", "with an overlay"):
         middle, slow = page.ask(DRAGGED)
         print(f"{words:22} {middle:7.1f} ms a frame (95th of 100: {slow:.1f})")
-        page.ask("document.querySelector('[data-overlay=replay]').click()")
+        if words == "moved":
+            page.ask("document.querySelector('[data-overlay=replay]').click()")
         page.wait("document.querySelector('.overlay-legend .legend') !== null")
 
 
