@@ -99,6 +99,7 @@ check: lint
 # What `rocky COMMAND -o json` prints is a typed report; a test wants the schemas to be its own.
 schemas: $(INSTALLED_DEV)
 	@$(BIN)/python tools/generate_schemas.py
+	@$(BIN)/python -m tools.generate_openapi
 	@$(BIN)/python tools/generate_completions.py
 
 # A test wants the pictures to be what this draws.

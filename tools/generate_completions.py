@@ -64,6 +64,8 @@ FREE = {
         "end",
         "filters",
         "head",
+        "host",
+        "hosts",
     ),
     *(
         "idempotency_key",

@@ -16,7 +16,7 @@ from enum import Enum
 from functools import reduce
 from operator import or_
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from rocky.cli.app import COMMANDS
 from rocky.cli.app import main as main_command
@@ -44,8 +44,9 @@ class Schemas:
 
     def __init__(self) -> None:
         self.definitions: dict[str, Any] = {}
+        self._named: dict[Any, str] = {}
 
-    def of(self, hint: Any) -> dict[str, Any]:  # noqa: PLR0911 - a return for each kind of type
+    def of(self, hint: Any) -> dict[str, Any]:  # noqa: C901, PLR0911 - a return for each kind of type
         """The schema of the values of a type."""
         origin, arguments = get_origin(hint), get_args(hint)
         if hint is Any or hint is object:
@@ -68,11 +69,18 @@ class Schemas:
         if dataclasses.is_dataclass(hint):
             return self._reference(hint)
         kind = origin or hint
+        if hasattr(kind, "_fields"):
+            return self._tuple(kind)
         if issubclass(kind, Mapping):
             return {"type": "object", "additionalProperties": self.of(arguments[1])}
         if issubclass(kind, Sequence | Set):
             return {"type": "array", "items": self.of(arguments[0])}
         raise TypeError(f"no JSON Schema for {hint}")
+
+    def _tuple(self, kind: Any) -> dict[str, Any]:
+        """A named tuple: in JSON a list, each place of a type of its own."""
+        items = [self.of(each) for each in get_type_hints(kind, include_extras=True).values()]
+        return {"type": "array", "prefixItems": items, "minItems": len(items), "items": False}
 
     def _annotated(self, hint: Any, note: Any = None, *_more: Any) -> dict[str, Any]:
         """A text that is one of those named in a tuple, or that matches a pattern."""
@@ -87,11 +95,15 @@ class Schemas:
         return {"anyOf": found}
 
     def _reference(self, kind: Any) -> dict[str, Any]:
-        name = kind.__name__
-        if name not in self.definitions:
+        if kind not in self._named:
+            name = kind.__name__
+            if name in self.definitions:
+                # Two packages may each have a part of that name.
+                name = f"{name}_of_{kind.__module__.rpartition('.')[2]}"
+            self._named[kind] = name
             self.definitions[name] = {}
             self.definitions[name] = self.object_of(kind)
-        return {"$ref": f"#/$defs/{name}"}
+        return {"$ref": f"#/$defs/{self._named[kind]}"}
 
     def object_of(self, kind: Any, extra: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The schema of a dataclass, written out; `extra` are further properties it must have."""
@@ -192,12 +204,8 @@ def format_schema(command: str) -> str:
     return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 
 
-_SPEAKS_OTHERWISE: Final = frozenset({"lsp"})
-"""What these print is defined by others."""
-
-
 def main() -> None:
-    for command in (ERROR, *(each for each in COMMANDS if each not in _SPEAKS_OTHERWISE)):
+    for command in (ERROR, *(each for each in COMMANDS if reports_of(each))):
         (FOLDER / f"{command}.schema.json").write_text(format_schema(command))
 
 

@@ -188,7 +188,9 @@ class Page:
             "Runtime.consoleAPICalled": lambda each: (
                 json.dumps(each["args"]) if each["type"] in ("error", "warning") else None
             ),
-            "Log.entryAdded": lambda each: str(each["entry"]["text"]),
+            "Log.entryAdded": lambda each: (
+                f"{each['entry']['text']} {each['entry'].get('url', '')}"
+            ),
             "Page.javascriptDialogOpening": lambda each: f"a dialogue: {each['message']}",
             "Network.loadingFailed": lambda each: f"not loaded: {each['errorText']}",
         }

@@ -56,6 +56,10 @@ COMMANDS: Final = {
     "emit-sql": "Print the SQL that would run.",
     "fmt": "Lay out the `.rocky` models of the project, or the files and folders of PATH.",
     "docs": "Write a static site of the project: models, columns, lineage, tests and runs.",
+    "ui": "Open the page of the project: its graph, runs, branches, evidence and state, as they"
+    " change.",
+    "serve": "Serve the page and its protocol to a team, for reading, behind a proxy of its own.",
+    "mcp": "Answer assistants that speak the Model Context Protocol, on standard input and output.",
     "publish": "Write the interface of the project's tables for others to build on.",
     "imports": "Fetch and accept what other projects publish.",
     "compliance": "Show how each classified column is masked, in each environment.",
@@ -144,6 +148,12 @@ def load_command(name: str) -> click.Command:
             from rocky.cli.commands.fmt import command as found
         case "docs":
             from rocky.cli.commands.docs import command as found
+        case "ui":
+            from rocky.cli.commands.ui import command as found
+        case "serve":
+            from rocky.cli.commands.ui import serve_command as found
+        case "mcp":
+            from rocky.cli.commands.mcp import command as found
         case "publish":
             from rocky.cli.commands.interfaces import publish_command as found
         case "imports":

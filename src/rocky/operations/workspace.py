@@ -48,11 +48,11 @@ class Workspace:
     `state_file` is a state file that was named. `variables` are the values of `@var(name)` in SQL.
     With a `branch_name`, its tables and its state are meant in place of production's: those of
     `branch_adapter`, where that is known; `is_branch_known` once the branch has been looked up.
-    `environment` is where settings, credentials
-    and the record of who ran what come from. `spark` is the caller's own session;
-    `is_interactive` says whether somebody can answer a question. `warn` and
-    `note` hear a sentence each, `listener` the progress of a run, `synced` every transfer of a
-    remote state. `mask_env` is the environment whose `[mask.ENV]` holds.
+    `environment` is where settings, credentials and the record of who ran what come from. `spark`
+    is the caller's own session; `is_interactive` says whether somebody can answer a question.
+    `warn` and `note` hear a sentence each, `listener` the progress of a run, `synced` every
+    transfer of a remote state. `mask_env` is the environment whose `[mask.ENV]` holds. `compiled`
+    answers with a compilation that is kept, and whether pipelines' tables are seen as they are.
     """
 
     config: Path | None = None
@@ -70,6 +70,7 @@ class Workspace:
     warn: Callable[[str], None] = field(default=LOGGER.warning, repr=False)
     note: Callable[[str], None] = field(default=LOGGER.info, repr=False)
     mask_env: str | None = None
+    compiled: "Callable[[Workspace, bool], Compilation] | None" = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         """What was given; of variables the names alone, because their values may be secret."""
@@ -130,6 +131,8 @@ def compile_workspace(
     portability: bool = False,
 ) -> Compilation:
     """The project, compiled. Raises what `load_workspace` raises."""
+    if workspace.compiled is not None and cache and jobs is None and not portability:
+        return workspace.compiled(workspace, discovered)
     project = load_workspace(workspace, cache=cache, discovered=discovered)
     return compile_project(project, jobs=jobs, cache=cache, portability=portability)
 
@@ -360,12 +363,8 @@ def open_branches(workspace: Workspace) -> "dict[str, BranchRecord]":
     from rocky.ledger.branch_records import BranchStatus  # noqa: PLC0415
     from rocky.ledger.branches import branch_key, load_branches  # noqa: PLC0415
 
-    path = refreshed_state(workspace)
-    return {
-        branch_key(each.name): each
-        for each in load_branches(path)
-        if each.status is BranchStatus.OPEN
-    }
+    found = load_branches(refreshed_state(workspace))
+    return {branch_key(each.name): each for each in found if each.status is BranchStatus.OPEN}
 
 
 def refreshed_state(workspace: Workspace) -> Path:

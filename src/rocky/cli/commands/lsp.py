@@ -1,12 +1,16 @@
 """`rocky lsp`: the language server, for editors to start."""
 
 import sys
+from typing import Final
 
 import click
 
 from rocky.cli.console import ExitCode
 from rocky.cli.options import RockyCommand, Settings
 from rocky.lsp.server import serve
+
+REPORTS: Final[dict[str, type]] = {}
+"""What it says is a protocol of others."""
 
 
 @click.command(

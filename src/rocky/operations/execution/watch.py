@@ -20,19 +20,15 @@ from rocky.errors import InvalidRequest, RockyError, SourceUnreadable, describe_
 from rocky.operations.check.compile import CompileReport, report_compilation
 from rocky.operations.digest import Digest, Digested
 from rocky.operations.execution.run import RunReport, run
+from rocky.operations.execution.saves import Saves, table_folders
 from rocky.operations.findings import ErrorsFound
-from rocky.operations.workspace import Workspace, load_workspace, project_location
+from rocky.operations.workspace import Workspace, load_workspace
 from rocky.plan.adapters import main_adapter
 from rocky.plan.arguments import Request
 from rocky.plan.request import RunRequest
 from rocky.project import Project
 from rocky.project.configuration.blocks import Adapter
 
-_QUIET_MS: Final = 20
-"""A save is over when nothing else came for so long: editors write a file in several steps."""
-_LOOK_MS: Final = 100
-"""How often it is looked for folders that are new."""
-_MADE_BY_OTHERS: Final = frozenset({"__pycache__", "node_modules", "spark-warehouse"})
 _INTERRUPTED: Final = 130
 
 Build = Callable[[Workspace, RunRequest], RunReport]
@@ -96,13 +92,9 @@ class _Watch:
         self._request = request
         self._build = build
         self._stop = stop
-        root, config = project_location(workspace)
-        # The system tells of whole paths.
-        self._root = root.absolute()
-        self._config = None if config is None else config.absolute()
+        self._saves = Saves(workspace)
         self._spark = ExitStack()
         self._adapter: Adapter | None = None
-        self._tables: frozenset[Path] = frozenset()
         self._unbuilt: frozenset[str] | None = None
         self._session: Session | None = None
         self._listening = Event()
@@ -129,14 +121,14 @@ class _Watch:
             self._spark.close()
 
     def _round(self, changed: frozenset[Path]) -> WatchReport:
-        names = sorted(str(path.relative_to(self._root)) for path in changed)
+        names = sorted(str(path.relative_to(self._saves.root)) for path in changed)
         report = WatchReport(tuple(names))
         if self._unbuilt is not None:
             self._unbuilt |= frozenset(names)
         try:
             compiled = report_compilation(*self._follow(names))
             report = replace(report, compiled=compiled)
-            self._tables = _table_folders(compiled.project)
+            self._saves.tables = table_folders(compiled.project)
             if not self._request.run or compiled.failed:
                 return report
             self._keep_spark(compiled.project)
@@ -159,7 +151,7 @@ class _Watch:
         """
         if self._session is None or _sees_more(self._session.loaded):
             load = partial(load_workspace, self._workspace, discovered=True)
-            self._session = Session(self._root, load)
+            self._session = Session(self._saves.root, load)
             compilation = self._session.reload().compilation
         else:
             compilation = self._session.refresh(saved).compilation
@@ -180,39 +172,19 @@ class _Watch:
     def _listen(self) -> None:
         """Put what is saved into the queue, also while a round goes on; runs in a thread.
 
-        `_listening` is set once nothing can be missed any more. A folder that is new counts as
-        saved: what was put there before it was watched is looked at.
+        `_listening` is set once nothing can be missed any more.
         """
         try:
-            self._put_saves()
+            for changed in self._saves.heard(self._stop):
+                self._listening.set()
+                if changed:
+                    self._saved.put(changed)
         except OSError as error:
             # The system watches only so many folders.
             self._lost = error
         finally:
             self._listening.set()
             self._saved.put(None)
-
-    def _put_saves(self) -> None:
-        from watchfiles import watch as watch_files  # noqa: PLC0415 - for those who watch
-
-        places: list[Path] = []
-        while not self._stop.is_set():
-            before, places = places, self._places()
-            fresh = set(places) - set(before) if before else set()
-            for changes in watch_files(
-                *places,
-                watch_filter=lambda _, path: self._is_read(Path(path)),
-                step=_QUIET_MS,
-                stop_event=self._stop,
-                rust_timeout=_LOOK_MS,
-                yield_on_timeout=True,
-            ):
-                self._listening.set()
-                if changed := fresh | {Path(path) for _, path in changes}:
-                    self._saved.put(frozenset(changed))
-                fresh = set()
-                if places != self._places():
-                    break
 
     def _next_save(self) -> frozenset[Path] | None:
         """The files that were saved since the last round; None when it is to stop."""
@@ -221,25 +193,6 @@ class _Watch:
             more = self._saved.get()
             changed = None if more is None else changed | more
         return changed
-
-    def _places(self) -> list[Path]:
-        """What is watched: `rocky.toml` and the folders beside it, but not the tables."""
-        beside = [each for each in self._root.iterdir() if each.is_dir() and self._is_read(each)]
-        named = self._config or self._root / "rocky.toml"
-        return sorted([*beside, *([named] if named.exists() else [])])
-
-    def _is_read(self, path: Path) -> bool:
-        if not path.is_relative_to(self._root):
-            return True
-        parts = path.relative_to(self._root).parts
-        hidden = any(part.startswith(".") or part in _MADE_BY_OTHERS for part in parts)
-        return not hidden and not any(path.is_relative_to(each) for each in self._tables)
-
-
-def _table_folders(project: Project) -> frozenset[Path]:
-    """The folders of warehouses: runs change them, and nobody saves anything there."""
-    places = (each.warehouse for each in project.config.adapter.values())
-    return frozenset((project.root / place).absolute() for place in places if "://" not in place)
 
 
 def _sees_more(project: Project) -> bool:

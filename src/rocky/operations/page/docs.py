@@ -6,24 +6,27 @@ project, state and version of Rocky give the same bytes.
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from importlib.resources import files
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from rocky.operations.digest import Digested
-from rocky.operations.graph.list import list_pipelines
-from rocky.operations.page.records import FORMAT, PageIndex, TableDetails
-from rocky.operations.page.runs import load_past
-from rocky.operations.page.site_folder import refuse_foreign, write_site
-from rocky.operations.page.tables import describe_tables
+from rocky.operations.page.overlays import (
+    OverlayName,
+    OverlayReport,
+    OverlayRequest,
+    overlay,
+)
+from rocky.operations.page.project_page import ProjectPage, load_page
+from rocky.operations.page.site_folder import load_assets, refuse_foreign, write_site
 from rocky.operations.report import format_report
-from rocky.operations.workspace import Workspace, compile_workspace, known_branch
+from rocky.operations.workspace import Workspace
 from rocky.plan.arguments import Request
-from rocky.version import __version__
 
 DEFAULT_FOLDER: Final = "target/docs"
 """Below the project's folder."""
+_OVERLAYS: Final[tuple[OverlayName, ...]] = ("drift", "replay", "governance")
+"""What breaks readers depends on what git knows, which a site is not made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,29 +62,17 @@ def docs(workspace: Workspace, request: DocsRequest) -> DocsReport:
     Raises WouldOverwrite, what compiling and reading the state raise, and OSError; then nothing
     was written.
     """
-    workspace = known_branch(workspace)
-    compilation = compile_workspace(workspace, discovered=True)
-    project = compilation.project
-    folder = request.out if request.out is not None else project.root / DEFAULT_FOLDER
+    page = load_page(workspace, whole=True)
+    overlays = {name: overlay(workspace, page, OverlayRequest(name)) for name in _OVERLAYS}
+    known = tuple(name for name, each in overlays.items() if each.unavailable is None)
+    page = replace(page, index=replace(page.index, overlays=known))
+    index, root = page.index, page.compilation.project.root
+    folder = request.out if request.out is not None else root / DEFAULT_FOLDER
     refuse_foreign(folder.resolve())
-    names = [each.name for each in project.models.values()]
-    past = load_past(workspace, [*names, *(each.name for each in project.seeds.values())])
-    found = describe_tables(compilation, past)
-    index = PageIndex(
-        format=FORMAT,
-        project=project.root.resolve().name,
-        branch=workspace.branch_name,
-        rocky=__version__,
-        parts=1 + max((each.part for each in found.tables), default=-1),
-        tables=found.tables,
-        pipelines=list_pipelines(compilation),
-        runs=past.runs,
-        findings=found.findings,
-    )
-    contents = dict(_contents(index, found.details))
+    contents = dict(_contents(page, [overlays[name] for name in known]))
     write_site(folder, contents)
-    kinds = [each.kind for each in found.tables]
-    severities = [each.severity for each in found.findings]
+    kinds = [each.kind for each in index.tables]
+    severities = [each.severity for each in index.findings]
     return DocsReport(
         folder=folder.as_posix(),
         start=(folder / "index.html").as_posix(),
@@ -89,7 +80,7 @@ def docs(workspace: Workspace, request: DocsRequest) -> DocsReport:
         sources=kinds.count("source") + kinds.count("import"),
         tables=kinds.count("table"),
         seeds=kinds.count("seed"),
-        runs=len(past.runs),
+        runs=len(index.runs),
         errors=severities.count("error"),
         warnings=severities.count("warning"),
         files=len(contents),
@@ -97,15 +88,15 @@ def docs(workspace: Workspace, request: DocsRequest) -> DocsReport:
     )
 
 
-def _contents(index: PageIndex, details: Sequence[TableDetails]) -> Iterator[tuple[str, bytes]]:
-    for asset in sorted(
-        (files("rocky.operations.page") / "assets").iterdir(), key=lambda each: each.name
-    ):
-        if asset.is_file():
-            yield asset.name, asset.read_bytes()
+def _contents(page: ProjectPage, overlays: Sequence[OverlayReport]) -> Iterator[tuple[str, bytes]]:
+    yield from load_assets().items()
+    index = page.index
     yield "data/index.js", _script("index", format_report({}, index, **_COMPACT))
+    for found in overlays:
+        name = f"overlay-{found.name}"
+        yield f"data/{name}.js", _script(name, format_report({}, found, **_COMPACT))
     parts: list[dict[str, Any]] = [{} for _ in range(index.parts)]
-    for place, (table, each) in enumerate(zip(index.tables, details, strict=True)):
+    for place, (table, each) in enumerate(zip(index.tables, page.details, strict=True)):
         parts[table.part][str(place)] = each
     for number, part in enumerate(parts):
         yield f"data/part-{number}.js", _script(f"part-{number}", _document(part))

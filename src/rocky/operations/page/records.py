@@ -154,6 +154,13 @@ class TableDetails:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PagePart:
+    """The details of tables that are fetched together, by their places."""
+
+    tables: Mapping[str, TableDetails]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PageTable:
     """A table as lists, searches and the graph need it.
 
@@ -199,7 +206,10 @@ class PageRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageIndex:
-    """The whole project: `tables` are sources and seeds, then models in the order they run."""
+    """The whole project: `tables` are sources and seeds, then models in the order they run.
+
+    `overlays` are those that a site without a server brings along.
+    """
 
     format: int
     project: str
@@ -210,3 +220,4 @@ class PageIndex:
     pipelines: tuple[ListedPipeline, ...]
     runs: tuple[PageRun, ...]
     findings: tuple[PageFinding, ...]
+    overlays: tuple[str, ...] = ()

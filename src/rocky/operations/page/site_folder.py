@@ -10,6 +10,7 @@ import shutil
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
+from importlib.resources import files as packaged_files
 from pathlib import Path
 from typing import Final
 
@@ -122,3 +123,10 @@ def _listed(folder: Path) -> set[str] | None:
             " with `--out`"
         ) from failure
     return None
+
+
+def load_assets() -> dict[str, bytes]:
+    """The files that every page of a project is made of, by name."""
+    folder = packaged_files("rocky.operations.page") / "assets"
+    found = {each.name: each.read_bytes() for each in folder.iterdir() if each.is_file()}
+    return dict(sorted(found.items()))

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
-from rocky.analysis.compilation import Compilation
+from rocky.analysis.compilation import Compilation, unpack_schema
 from rocky.analysis.disclosure import Disclosure
 from rocky.analysis.lineage import ColumnRef, Lineage
 from rocky.language.datatypes.types import UNKNOWN, StructField
-from rocky.language.ir import OutputColumn
+from rocky.language.ir import ModelIr, OutputColumn
 from rocky.operations.digest import place_of
 from rocky.operations.findings import findings_of
 from rocky.operations.graph.source_kinds import source_kind
@@ -27,6 +27,7 @@ from rocky.operations.page.records import (
     UnknownColumns,
 )
 from rocky.operations.page.runs import PastRuns
+from rocky.operations.report import OnDemand
 from rocky.project import ModelFile, SourceTable
 from rocky.project.collisions import target_of_seed
 from rocky.project.configuration.classifications import joined_tags
@@ -48,20 +49,20 @@ class PageTables:
     """The tables of a project, their details by place, and every finding."""
 
     tables: tuple[PageTable, ...]
-    details: tuple[TableDetails, ...]
+    details: Sequence[TableDetails]
     findings: tuple[PageFinding, ...]
 
 
-def describe_tables(compilation: Compilation, past: PastRuns) -> PageTables:
-    """All that is known of the tables of a project."""
-    collector = _Collector(compilation, past)
+def describe_tables(compilation: Compilation, past: PastRuns, *, whole: bool = False) -> PageTables:
+    """All that is known of the tables of a project; `whole` where all of it will be looked at."""
+    collector = _Collector(compilation, past, whole=whole)
     parts = list(collector.parts())
     return PageTables(
         tuple(
             collector.entry(each, part)
             for each, part in zip(collector.declared, parts, strict=True)
         ),
-        tuple(map(collector.details, collector.declared)),
+        OnDemand(collector.declared, collector.details),
         collector.findings,
     )
 
@@ -69,7 +70,7 @@ def describe_tables(compilation: Compilation, past: PastRuns) -> PageTables:
 class _Collector:
     """One look at a compilation: every table knows its place before any is described."""
 
-    def __init__(self, compilation: Compilation, past: PastRuns) -> None:
+    def __init__(self, compilation: Compilation, past: PastRuns, *, whole: bool) -> None:
         self._compilation, self._past = compilation, past
         # A page is for everybody who can open it.
         self._disclosure = Disclosure(compilation)
@@ -86,27 +87,36 @@ class _Collector:
             *(project.models[name.lower()] for name in compilation.order),
         ]
         self._places = {each.key: place for place, each in enumerate(self.declared)}
-        self._lineage = Lineage(
-            compilation.models,
-            {
-                each.name: [field.name for field in each.columns]
-                for each in self.declared
-                if not isinstance(each, ModelFile)
-            },
-            copies_of(project.sources),
-        )
+        self._tables = {
+            each.name: [field.name for field in each.columns]
+            for each in self.declared
+            if not isinstance(each, ModelFile)
+        }
+        self._lineage = self._lineage_of(compilation.models) if whole else None
         self.findings = tuple(self._findings())
         self._found: dict[int, list[PageFinding]] = {}
         for finding in self.findings:
             if finding.table is not None:
                 self._found.setdefault(finding.table, []).append(finding)
 
+    def _lineage_of(self, models: Mapping[str, ModelIr]) -> Lineage:
+        return Lineage(models, self._tables, copies_of(self._compilation.project.sources))
+
+    def _near(self, table: _Declared) -> Lineage:
+        """The column graph of a table with what it reads and what reads it, or that of all."""
+        if self._lineage is not None:
+            return self._lineage
+        models, graph = self._compilation.models, self._compilation
+        beside = (*graph.upstream.get(table.name, ()), *graph.downstream.get(table.name, ()))
+        keys = {table.key, *(each.lower() for each in beside)}
+        return self._lineage_of({key: models[key] for key in sorted(keys) if key in models})
+
     def parts(self) -> Iterator[int]:
         """The file of each table's details: tables that run one after the other share one."""
         filled = 0
         for each in self.declared:
             yield filled // _PART_COLUMNS
-            filled += len(self._columns(each)) + 1
+            filled += len(self._column_names(each)) + 1
 
     # -------------------------------------------------------------- the index
 
@@ -118,7 +128,7 @@ class _Collector:
         return PageTable(
             name=table.name,
             part=part,
-            columns=tuple(each.name for each in self._columns(table)),
+            columns=self._column_names(table),
             reads=self._reads(table),
             description=said.table,
             owner=shown_text(table.owner),
@@ -175,7 +185,9 @@ class _Collector:
         return replace(
             found,
             rows_by=tuple(
-                self._links((each.source, each.role) for each in self._lineage.rows_of(table.name))
+                self._links(
+                    (each.source, each.role) for each in self._near(table).rows_of(table.name)
+                )
             ),
             contract=_contract(contract, self._columns(table)) if contract is not None else None,
             tests=describe_tests(table, went, self._disclosure),
@@ -213,6 +225,7 @@ class _Collector:
         }
         contract = self._compilation.project.contracts.get(table.key)
         promises = _promises(contract) if isinstance(table, ModelFile) and contract else {}
+        lineage = self._near(table)
         for column in self._columns(table):
             key, place = column.name.lower(), ColumnRef(table.name, column.name)
             yield PageColumn(
@@ -223,10 +236,10 @@ class _Collector:
                 classification=classified.get(key),
                 promise=promises.get(key),
                 sources=tuple(
-                    self._links((hop.source, hop.kind) for hop in self._lineage.hops_into(place))
+                    self._links((hop.source, hop.kind) for hop in lineage.hops_into(place))
                 ),
                 readers=tuple(
-                    self._links((hop.target, hop.kind) for hop in self._lineage.hops_from(place))
+                    self._links((hop.target, hop.kind) for hop in lineage.hops_from(place))
                 ),
             )
 
@@ -244,6 +257,14 @@ class _Collector:
             return table.columns
         ir = self._compilation.models.get(table.key)
         return ir.columns if ir is not None else ()
+
+    def _column_names(self, table: _Declared) -> tuple[str, ...]:
+        # From the record: unpacking the lineage of every model would cost more than all the rest.
+        if isinstance(table, ModelFile):
+            models = self._compilation.models
+            columns = unpack_schema(models.record(table.key))[0] if table.key in models else ()
+            return tuple(name for name, _, _ in columns)
+        return tuple(each.name for each in table.columns)
 
     def _described(self, table: _Declared) -> Described:
         if isinstance(table, ModelFile):

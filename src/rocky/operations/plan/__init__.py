@@ -5,7 +5,7 @@ plan is, and its file, are in `rocky.plan`.
 """
 
 from rocky.errors import RunRefused
-from rocky.operations.plan.proposal import propose_plan
+from rocky.operations.plan.proposal import PlanProposal, propose_plan
 from rocky.operations.plan.report import PlanReport, report_plan
 from rocky.operations.workspace import (
     Workspace,
@@ -16,9 +16,10 @@ from rocky.operations.workspace import (
 )
 from rocky.plan.kept_plan import save_plan
 from rocky.plan.request import RunRequest, refuse_contradictions
+from rocky.project import Project
 from rocky.project.secrets import is_secret_name
 
-__all__ = ["PlanReport", "plan"]
+__all__ = ["PlanReport", "plan", "preview_plan"]
 
 
 def plan(workspace: Workspace, request: RunRequest) -> PlanReport:
@@ -27,14 +28,24 @@ def plan(workspace: Workspace, request: RunRequest) -> PlanReport:
     Raises InvalidRequest, NothingSelected, ErrorsFound, RunRefused, and what looking at tables,
     sources and records raises.
     """
+    project, proposal = _propose(workspace, request)
+    return report_plan(save_plan(project.root, proposal.stored), proposal.runs, project.texts)
+
+
+def preview_plan(workspace: Workspace, request: RunRequest) -> PlanReport:
+    """The same, and the plan is not kept: its id names no file. Raises as `plan`."""
+    project, proposal = _propose(workspace, request)
+    return report_plan(proposal.stored, proposal.runs, project.texts)
+
+
+def _propose(workspace: Workspace, request: RunRequest) -> tuple[Project, PlanProposal]:
     refuse_contradictions(request)
     _refuse_secrets(workspace)
     workspace = known_branch(workspace)
     refresh_state(workspace, state_path(workspace))
     compilation = compile_workspace(workspace)
     proposal = propose_plan(workspace, compilation, request, is_new=True)
-    project = compilation.project
-    return report_plan(save_plan(project.root, proposal.stored), proposal.runs, project.texts)
+    return compilation.project, proposal
 
 
 def _refuse_secrets(workspace: Workspace) -> None:

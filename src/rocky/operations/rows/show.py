@@ -49,6 +49,7 @@ class ShowRequest(Request):
 
     A table is shown as it is now, or at a `version`: all columns or those named, all rows or those
     for which the condition `where` holds. At most `limit` rows; which come first is not defined.
+    With `files_only` Spark is never started: what it alone could answer is refused.
     """
 
     model: str | None = None
@@ -58,6 +59,7 @@ class ShowRequest(Request):
     columns: tuple[str, ...] = ()
     where: str | None = None
     sql: str | None = None
+    files_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,10 @@ def show(workspace: Workspace, request: ShowRequest) -> ShowReport:
 
 
 def _refuse_contradictions(request: ShowRequest) -> None:
+    if request.files_only and (request.sql is not None or request.where is not None):
+        raise InvalidRequest(
+            "a query and a condition may need Spark: without it, rows are as stored"
+        )
     if request.sql is None:
         if request.model is None:
             raise InvalidRequest("name a model or a table, or give a query with `--sql`")
@@ -194,6 +200,8 @@ def _preview(workspace: Workspace, declared: Declared, request: ShowRequest) -> 
     """Rows of something that has no table."""
     if request.version is not None:
         raise NothingSelected(f"`{declared.name}` {declared.why}: it has no versions")
+    if request.files_only:
+        raise NothingSelected(f"`{declared.name}` {declared.why}: only Spark could show its rows")
     compilation = compile_workspace(workspace)
     relation = declared_relation(compilation, declared.read, request.columns)
     checked = check_rows(compilation, relation, request.where)

@@ -4,12 +4,16 @@
 (() => {
   const { h, icon, store } = Rocky;
   const main = document.getElementById("main");
-  const { index } = store;
   let asked = 0;
 
   const PAGES = [["", "Overview"], ["tables", "Tables"], ["graph", "Graph"], ["runs", "Runs"], ["findings", "Findings"]];
+  // Views that need a server: a title in the bar, or none, and what makes them of the rest of the address.
+  const views = new Map();
+  const addView = (name, title, make) => views.set(name, { title, make });
 
   function bar() {
+    const { index } = store;
+    const pages = [...PAGES, ...[...views].filter(([name, each]) => each.title && name !== "runs").map(([name, each]) => [name, each.title])];
     const button = h("button", { type: "button", class: "tool theme" });
     const show = () => {
       const theme = Rocky.savedTheme();
@@ -25,9 +29,10 @@
     show();
     Rocky.add(document.getElementById("bar"), [
       h("a", { class: "brand", href: "#/" }, h("img", { src: "icon.svg", alt: "", width: "26", height: "26" }), h("span", {}, index.project)),
-      h("nav", { class: "pages", "aria-label": "Pages" }, PAGES.map(([route, title]) => h("a", { href: `#/${route}`, "data-route": route }, title))),
+      h("nav", { class: "pages", "aria-label": "Pages" }, pages.map(([route, title]) => h("a", { href: `#/${route}`, "data-route": route }, title))),
       Rocky.search.field(), button]);
-    Rocky.add(document.getElementById("foot"), [h("p", {}, `Made by Rocky ${index.rocky}. No row of any table is on these pages.`)]);
+    const said = store.isLive ? "" : " No row of any table is on these pages.";
+    Rocky.add(document.getElementById("foot"), [h("p", {}, `Made by Rocky ${index.rocky}.${said}`)]);
   }
 
   // ---------------------------------------------------------------- the list at the side
@@ -35,6 +40,7 @@
   // Groups by kind and folder; the tables of a group are made when it is opened.
   function side() {
     const groups = new Map();
+    const { index } = store;
     for (const table of index.tables) {
       const folder = table.path.split("/").slice(0, -1).join("/") || ".";
       const name = table.kind === "model" ? folder : `${table.kind}s`;
@@ -56,7 +62,7 @@
       group.rockyFill = fill;
       return group;
     });
-    document.getElementById("side").append(...made);
+    document.getElementById("side").replaceChildren(...made);
   }
 
   function markSide(place) {
@@ -96,50 +102,71 @@
       const made = await Rocky.columnPage(table, rest[1]);
       return [`${table.name}.${rest[1]}`, made || missing(`${table.name} has no column ${rest[1]}.`), table.place];
     }
+    if (views.has(name)) {
+      const { title, make } = views.get(name);
+      return [rest[0] || title || name, await make(choices, rest), null];
+    }
     const page = PAGES.find(([known]) => known === name);
     if (!page) return ["Not found", missing("There is no such page."), null];
     return [page[1], Rocky.lists[name || "overview"](choices), null];
   }
 
-  const missing = (text) => [h("header", { class: "head" }, h("h1", { tabindex: "-1" }, "Not found"), h("p", { class: "lead" }, text)),
-    h("p", {}, h("a", { href: "#/tables" }, "All tables"))];
+  const missing = (text, title = "Not found") => [h("header", { class: "head" }, h("h1", { tabindex: "-1" }, title), h("p", { class: "lead" }, text)),
+    h("p", {}, h("a", { href: "#/tables" }, "All tables"), store.index.findings.length ? [" · ", h("a", { href: "#/findings" }, "Findings")] : null)];
 
-  async function show() {
+  async function show(again) {
     const turn = (asked += 1);
     const wanted = route();
+    const { index } = store;
     let made;
     try {
       made = await view(wanted);
     } catch (failure) {
-      made = ["Not loaded", missing(`${failure.message}. The folder of the site must be copied whole.`), null];
+      const more = store.isLive ? "" : ". The folder of the site must be copied whole.";
+      made = ["Not loaded", missing(`${failure.message}${more}`, "Not loaded"), null];
     }
     // A slower page must not stand in place of one that was asked for later.
     if (turn !== asked) return;
     const [title, children, place] = made;
+    const kind = store.isLive ? "" : " docs";
     for (const each of main.querySelectorAll("*")) each.rockyView?.close();
     main.replaceChildren();
     Rocky.add(main, children);
-    document.title = title === "Overview" ? `${index.project} docs` : `${title} · ${index.project} docs`;
+    document.title = title === "Overview" ? `${index.project}${kind}` : `${title} · ${index.project}${kind}`;
     for (const link of document.querySelectorAll(".pages a")) {
       if (link.dataset.route === wanted.parts[0]) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
     }
     document.body.dataset.page = wanted.parts[0] || "overview";
     markSide(place);
-    if (turn > 1) {
+    if (again !== true && turn > 1) {
       scrollTo(0, 0);
       main.querySelector("h1")?.focus({ preventScroll: true });
     }
     if (wanted.choices.has("tests") && place !== null) document.getElementById("s-tests")?.scrollIntoView();
   }
 
-  bar();
-  side();
   // The address names the view, so the skip link moves the focus and not the address.
   document.querySelector(".skip").addEventListener("click", (event) => {
     event.preventDefault();
     main.focus();
   });
-  addEventListener("hashchange", show);
-  show();
+
+  function start() {
+    bar();
+    side();
+    addEventListener("hashchange", () => show());
+    return show();
+  }
+
+  // The records are others than they were: the view that is seen is made again, where one looks at it.
+  async function refresh() {
+    side();
+    const at = scrollY;
+    await show(true);
+    scrollTo(0, at);
+  }
+
+  Object.assign(Rocky, { addView, dropView: (name) => views.delete(name), start, refresh });
+  if (store.index) start();
 })();

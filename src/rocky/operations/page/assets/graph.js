@@ -15,8 +15,11 @@
   const SHAPE = 1.6;
   const COLOURS = [
     "surface", "line", "wire", "ink", "muted", "accent", "error",
-    "source", "seed", "model", "import", "table",
+    "source", "seed", "model", "import", "table", "column",
+    "good", "warning", "good-soft", "warning-soft", "error-soft",
   ];
+  // The colours of what an overlay says: a line, and a ground.
+  const TONES = { good: ["good", "good-soft"], notice: ["warning", "warning-soft"], bad: ["error", "error-soft"], plain: ["line", "surface"] };
 
   const measure = document.createElement("canvas").getContext("2d");
   const NAME_FONT = '600 12.5px system-ui, -apple-system, "Segoe UI", sans-serif';
@@ -98,6 +101,12 @@
     close() {
       this.watch.disconnect();
       document.removeEventListener("rocky-theme", this.retheme);
+    }
+
+    // What an overlay says of each box: a tone, a state and words; null takes it off again.
+    setSignals(signals) {
+      this.signals = signals;
+      this.draw();
     }
 
     // ---------------------------------------------------------------- where one looks
@@ -255,7 +264,9 @@
       this.lit = number < 0 ? null : this.reach(number);
       if (byKey && number >= 0) {
         const node = this.nodes[number];
-        this.said.textContent = `${node.name}, ${node.words}, reads ${this.former[number].length}, `
+        const signal = this.signals?.[number];
+        const state = signal ? `${signal.state}: ${signal.words}, ` : "";
+        this.said.textContent = `${node.name}, ${node.words}, ${state}reads ${this.former[number].length}, `
           + `read by ${this.next[number].length}`;
         this.reveal(number);
       }
@@ -375,7 +386,8 @@
         const faint = this.lit && !this.lit.has(number);
         c.globalAlpha = faint ? 0.35 : 1;
         if (!round) {
-          c.fillStyle = colour(node.bad ? "error" : node.kind);
+          const tone = this.signals && TONES[this.signals[number]?.tone || "plain"][0];
+          c.fillStyle = colour(tone || (node.bad ? "error" : node.kind));
           c.fillRect(box.x, box.y, box.w, box.h);
           return;
         }
@@ -386,7 +398,10 @@
 
     paintBox(colour, box, node, number) {
       const { context: c, scale } = this;
-      const main = number === this.focus;
+      const signal = this.signals?.[number];
+      const tones = this.signals && TONES[signal?.tone || "plain"];
+      const main = number === this.focus && !tones;
+      if (tones && !signal) c.globalAlpha *= 0.45;
       if (node.many) {
         c.beginPath();
         c.roundRect(box.x + 4, box.y + 4, box.w, box.h, 7);
@@ -395,18 +410,18 @@
       }
       c.beginPath();
       c.roundRect(box.x, box.y, box.w, box.h, 7);
-      c.fillStyle = colour(main ? node.kind : "surface");
+      c.fillStyle = colour(main ? node.kind : tones ? tones[1] : "surface");
       c.fill();
-      c.lineWidth = number === this.chosen ? 2.2 : 1;
-      c.strokeStyle = colour(number === this.chosen ? "accent" : main ? node.kind : "line");
+      c.lineWidth = number === this.chosen ? 2.2 : tones || number === this.focus ? 1.5 : 1;
+      c.strokeStyle = colour(number === this.chosen ? "accent" : main ? node.kind : tones ? tones[0] : "line");
       c.stroke();
       if (!main) {
         c.beginPath();
         c.roundRect(box.x, box.y, 5, box.h, [7, 0, 0, 7]);
-        c.fillStyle = colour(node.kind);
+        c.fillStyle = colour(tones ? tones[0] : node.kind);
         c.fill();
       }
-      if (node.bad) {
+      if (node.bad && !tones) {
         c.beginPath();
         c.arc(box.x + box.w - 11, box.y + 12, 4, 0, 2 * Math.PI);
         c.fillStyle = colour("error");
@@ -422,7 +437,11 @@
       c.globalAlpha *= main ? 0.85 : 1;
       c.fillStyle = colour(main ? "surface" : "muted");
       c.font = WORD_FONT;
-      c.fillText(node.words, box.x + 14, box.y + 31);
+      c.fillText(tones ? this.short(signal?.state || "", box.w) : node.words, box.x + 14, box.y + 31);
+    }
+
+    short(text, width) {
+      return this.context.measureText(text).width <= width - 22 ? text : fitted(text, width - 22, false);
     }
 
     name(number, width) {

@@ -6,7 +6,7 @@
   const SHOWN = 200;
   const MANY = 150;
 
-  const GOOD = new Set(["built", "reused", "resumed", "not needed", "cloned", "promoted", "moved back", "Success", "success"]);
+  const GOOD = new Set(["built", "reused", "resumed", "not needed", "cloned", "promoted", "moved back", "Success", "success", "signed"]);
   const BAD = new Set(["failed", "Failure", "PartialFailure"]);
   const WORDS = new Map([["PartialFailure", "partly failed"], ["Failure", "failed"], ["Success", "success"],
     ["Interrupted", "interrupted"], ["Running", "running"]]);
@@ -270,8 +270,16 @@
     const view = all ? Rocky.tableGraph({ places, whole: true, label })
       : Rocky.folderGraph({ open: folder, whole: true, label: folder ? `Lineage of ${folder}` : `${label}, by folder` });
     view.element.rockyView = view;
+    // The address keeps what is chosen, so that it can be sent to somebody.
+    const remember = (name) => {
+      const next = new URLSearchParams(asked);
+      if (name) next.set("overlay", name);
+      else next.delete("overlay");
+      history.replaceState(null, "", `#/graph${String(next) ? `?${next}` : ""}`);
+    };
     return [
-      h("header", { class: "head head-row" }, h("h1", { tabindex: "-1" }, folder || "Graph"), Rocky.legend(places)), view.element,
+      h("header", { class: "head head-row" }, h("h1", { tabindex: "-1" }, folder || "Graph"), Rocky.legend(places)),
+      Rocky.overlaySwitches(view, asked.get("overlay"), remember), view.element,
       h("p", { class: "hint" }, `Drag to move, scroll to zoom, click to open a ${all ? "table" : "folder or a table"}. `,
         folder || (all && places.length > MANY) ? [h("a", { href: "#/graph" }, "All folders"), " · "] : null,
         all ? null : [h("a", { href: "#/graph?all" }, `All ${count(places.length)} tables`), " · "],

@@ -17,13 +17,16 @@
     const edges = places.flatMap((place, to) =>
       tables[place].reads.filter((read) => at.has(read)).map((read) => [at.get(read), to]));
     const nodes = places.map((place) => nodeOf(tables[place]));
-    return new Rocky.GraphView({ nodes, edges, focus: at.has(focus) ? at.get(focus) : -1, ...rest });
+    const view = new Rocky.GraphView({ nodes, edges, focus: at.has(focus) ? at.get(focus) : -1, ...rest });
+    view.places = places.map((place) => [place]);
+    return view;
   }
 
   // The graph of folders: a box for all tables of one, but those of the folder that is `open`.
   function folderGraph({ open, ...rest }) {
     const { tables } = Rocky.store.index;
     const folders = foldersOf(tables);
+    const held = [];
     const nodes = [];
     const numbers = new Map();
     const numberOf = tables.map((table) => {
@@ -31,10 +34,12 @@
       const key = name === open ? table : name;
       if (!numbers.has(key)) {
         numbers.set(key, nodes.length);
+        held.push([]);
         nodes.push(key === table ? nodeOf(table)
           : { name, kind: table.kind, size: 0, many: true, bad: false, link: `#/graph?folder=${encodeURIComponent(name)}` });
       }
       const node = nodes[numbers.get(key)];
+      held[numbers.get(key)].push(table.place);
       if (node.many) {
         node.size += 1;
         node.bad ||= Boolean(table.errors) || table.outcome === "failed";
@@ -43,7 +48,11 @@
       return numbers.get(key);
     });
     const edges = tables.flatMap((table) => table.reads.map((read) => [numberOf[read], numberOf[table.place]]));
-    return new Rocky.GraphView({ ...near(nodes, edges, open), ...rest });
+    const shown = near(nodes, edges, open);
+    const view = new Rocky.GraphView({ ...shown, ...rest });
+    const numberAt = new Map(nodes.map((node, number) => [node, number]));
+    view.places = shown.nodes.map((node) => held[numberAt.get(node)]);
+    return view;
   }
 
   // With a folder open, only what touches it.

@@ -1,11 +1,12 @@
-// The project's records. The index is there from the start; the details of tables come in parts, each
-// a script of its own, because a page that was opened from a disk may fetch nothing else.
+// The project's records. The index is there from the start; the details of tables come in parts: from a
+// disk each is a script of its own, because such a page may fetch nothing; over a server they are fetched.
 "use strict";
 
 (() => {
   const waiting = new Map();
   const loaded = new Map();
   let index = null;
+  let source = null;
   let byName = new Map();
   let readers = [];
 
@@ -13,7 +14,7 @@
   window.rockyData = (name, text) => {
     const document = JSON.parse(text);
     if (name === "index") open(document);
-    else waiting.get(name)?.(new Map(Object.entries(document)));
+    else waiting.get(name)?.(name.startsWith("overlay-") ? document : new Map(Object.entries(document)));
   };
 
   function open(document) {
@@ -23,24 +24,48 @@
       table.reads ||= [];
       table.tests ||= [];
     });
-    byName = new Map(index.tables.map((table) => [table.name.toLowerCase(), table]));
+    // A name wins over a target that is called the same.
+    byName = new Map(index.tables.filter((table) => table.target).map((table) => [table.target.toLowerCase(), table]));
+    for (const table of index.tables) byName.set(table.name.toLowerCase(), table);
     readers = index.tables.map(() => []);
     for (const table of index.tables) for (const read of table.reads) readers[read].push(table.place);
+  }
+
+  // A page over a server brings the source of its own: `part` and `overlay` are asked by number and name.
+  function use(given) {
+    source = given;
+  }
+
+  function forget() {
+    loaded.clear();
   }
 
   function part(number) {
     const name = `part-${number}`;
     if (!loaded.has(name)) {
-      loaded.set(name, new Promise((resolve, reject) => {
-        waiting.set(name, resolve);
-        const script = Rocky.h("script", { src: `data/${name}.js` });
-        script.addEventListener("error", () => {
-          loaded.delete(name);
-          reject(new Error(`data/${name}.js could not be loaded`));
-        });
-        document.head.append(script);
-      }));
+      const made = (source ? source.part(number) : byScript(name)).catch((failure) => {
+        loaded.delete(name);
+        throw failure;
+      });
+      loaded.set(name, made);
     }
+    return loaded.get(name);
+  }
+
+  function byScript(name) {
+    return new Promise((resolve, reject) => {
+      waiting.set(name, resolve);
+      const script = Rocky.h("script", { src: `data/${name}.js` });
+      script.addEventListener("error", () => reject(new Error(`data/${name}.js could not be loaded`)));
+      document.head.append(script);
+    });
+  }
+
+  // What an overlay says, or null where the page has none.
+  function overlay(name) {
+    if (source) return source.overlay(name);
+    if (!index.overlays?.includes(name)) return Promise.resolve(null);
+    if (!loaded.has(name)) loaded.set(name, byScript(`overlay-${name}`));
     return loaded.get(name);
   }
 
@@ -79,8 +104,9 @@
 
   Rocky.store = {
     get index() { return index; },
+    get isLive() { return source !== null; },
     named: (name) => byName.get(name.toLowerCase()),
     readers: (place) => readers[place],
-    details, columnOf, around, tableLink, columnLink,
+    details, columnOf, around, tableLink, columnLink, open, use, forget, overlay,
   };
 })();

@@ -28,6 +28,7 @@
       ["Findings", found.findings?.length ? Rocky.findingRows(found.findings) : null],
       ["Last run", found.last ? lastRun(found) : null],
       [Rocky.languages[found.code?.language] || "SQL", found.code ? code(table, found) : null],
+      ...(Rocky.tableExtras?.(table) || []),
       ["Details", details(table, found)],
     ].filter((each) => each[1]);
     const made = parts.map(([title, body]) => Rocky.section(title, body));

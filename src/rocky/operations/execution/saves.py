@@ -1,0 +1,73 @@
+"""Saves: the files of a project as they are saved, told by the system and not by looking.
+
+Tables, hidden folders and what tools make are not watched: nobody saves anything there.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event
+from typing import Final
+
+from rocky.operations.workspace import Workspace, project_location
+from rocky.project import Project
+
+_QUIET_MS: Final = 20
+"""A save is over when nothing else came for so long: editors write a file in several steps."""
+_LOOK_MS: Final = 100
+"""How often it is looked for folders that are new."""
+_MADE_BY_OTHERS: Final = frozenset({"__pycache__", "node_modules", "spark-warehouse"})
+
+
+class Saves:
+    """The saves in a project. `tables` are folders that are left out, once they are known."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        root, config = project_location(workspace)
+        # The system tells of whole paths.
+        self.root = root.absolute()
+        self._config = None if config is None else config.absolute()
+        self.tables: frozenset[Path] = frozenset()
+
+    def heard(self, stop: Event) -> Iterator[frozenset[Path]]:
+        """The files of each save, and every so often none, until it is to stop.
+
+        After the first nothing is missed. A folder that is new counts as saved: what was put there
+        before it was watched is looked at. Raises OSError: the system watches only so many folders.
+        """
+        from watchfiles import watch as watch_files  # noqa: PLC0415 - for those who watch
+
+        places: list[Path] = []
+        while not stop.is_set():
+            before, places = places, self._places()
+            fresh = set(places) - set(before) if before else set()
+            for changes in watch_files(
+                *places,
+                watch_filter=lambda _, path: self._is_read(Path(path)),
+                step=_QUIET_MS,
+                stop_event=stop,
+                rust_timeout=_LOOK_MS,
+                yield_on_timeout=True,
+            ):
+                yield frozenset(fresh | {Path(path) for _, path in changes})
+                fresh = set()
+                if places != self._places():
+                    break
+
+    def _places(self) -> list[Path]:
+        """What is watched: `rocky.toml` and the folders beside it, but not the tables."""
+        beside = [each for each in self.root.iterdir() if each.is_dir() and self._is_read(each)]
+        named = self._config or self.root / "rocky.toml"
+        return sorted([*beside, *([named] if named.exists() else [])])
+
+    def _is_read(self, path: Path) -> bool:
+        if not path.is_relative_to(self.root):
+            return True
+        parts = path.relative_to(self.root).parts
+        hidden = any(part.startswith(".") or part in _MADE_BY_OTHERS for part in parts)
+        return not hidden and not any(path.is_relative_to(each) for each in self.tables)
+
+
+def table_folders(project: Project) -> frozenset[Path]:
+    """The folders of warehouses: runs change them."""
+    places = (each.warehouse for each in project.config.adapter.values())
+    return frozenset((project.root / place).absolute() for place in places if "://" not in place)

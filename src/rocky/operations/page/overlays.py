@@ -1,0 +1,299 @@
+"""Overlays: what one kind of trust says of every table of the page, each state also in words.
+
+Drift is what was recorded of sources last, Breaking what changed since the base of git, Replay
+whether what is recorded could be built again to the same rows, Governance what becomes of
+classified columns. None starts Spark.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
+
+from rocky.analysis.changes.change import Impact
+from rocky.diagnostics.render import counted
+from rocky.errors import RockyError, UnknownRevision, describe_failure
+from rocky.ledger import open_lookup_reader
+from rocky.ledger.pipeline_records import DriftRecord
+from rocky.operations.changes.diff import DiffReport, DiffRequest, TableChanges, diff
+from rocky.operations.digest import Digested
+from rocky.operations.governance.compliance import (
+    ColumnCompliance,
+    ComplianceRequest,
+    compliance,
+)
+from rocky.operations.page.project_page import ProjectPage
+from rocky.operations.workspace import Workspace, open_history
+from rocky.plan.arguments import Request
+
+OverlayName = Literal["drift", "breaking", "replay", "governance"]
+Tone = Literal["good", "notice", "bad", "plain"]
+_SHOWN: Final = 3
+"""So many columns are named in the words of a state."""
+
+
+@dataclass(frozen=True, slots=True)
+class OverlayRequest(Request):
+    """Which overlay; `base` is what Breaking compares with, as `rocky ci-diff` does."""
+
+    name: OverlayName
+    base: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OverlayState:
+    """What a table may be, how that is coloured, and how many are so."""
+
+    name: str
+    tone: Tone
+    count: int
+
+
+class TableSignal(NamedTuple):
+    """A table, its state as a place in `states`, and why in words."""
+
+    table: int
+    state: int
+    words: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class OverlayReport(Digested):
+    """What an overlay says of each table that it can judge.
+
+    `command` is what says more. Where nothing could be found out, `unavailable` is why.
+    """
+
+    name: OverlayName
+    title: str
+    command: str
+    states: tuple[OverlayState, ...] = ()
+    tables: tuple[TableSignal, ...] = ()
+    unavailable: str | None = None
+
+
+class _Overlay(NamedTuple):
+    title: str
+    command: str
+    states: tuple[tuple[str, Tone], ...]
+    judge: "Callable[[Workspace, ProjectPage, OverlayRequest], Iterable[TableSignal]]"
+
+
+def overlay(workspace: Workspace, page: ProjectPage, request: OverlayRequest) -> OverlayReport:
+    """What one overlay says. What cannot be looked at is said, and not raised."""
+    kind = OVERLAYS[request.name]
+    try:
+        found = sorted(kind.judge(workspace, page, request))
+    except RockyError as failure:
+        return OverlayReport(
+            name=request.name,
+            title=kind.title,
+            command=kind.command,
+            unavailable=describe_failure(failure),
+        )
+    counts = Counter(each.state for each in found)
+    return OverlayReport(
+        name=request.name,
+        title=kind.title,
+        command=kind.command,
+        states=tuple(
+            OverlayState(name, tone, counts[place])
+            for place, (name, tone) in enumerate(kind.states)
+        ),
+        tables=tuple(found),
+    )
+
+
+def _places(page: ProjectPage) -> dict[str, int]:
+    """The places of tables, by name and by target in lower case."""
+    found: dict[str, int] = {}
+    for place, table in enumerate(page.index.tables):
+        for name in (table.target, table.name):
+            if name is not None:
+                found[name.lower()] = place
+    return found
+
+
+def _named(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_SHOWN])
+    rest = len(names) - _SHOWN
+    return f"{shown} and {rest} more" if rest > 0 else shown
+
+
+# ------------------------------------------------------------------ drift
+
+_DRIFT: Final[tuple[tuple[str, Tone], ...]] = (
+    ("as copied", "good"),
+    ("changed at its source", "notice"),
+    ("kept on notice", "bad"),
+    ("reached by a change", "notice"),
+    ("never copied", "plain"),
+)
+
+
+def _judge_drift(
+    workspace: Workspace, page: ProjectPage, _: OverlayRequest
+) -> Iterator[TableSignal]:
+    places = _places(page)
+    copies = {each.name: at for at, each in enumerate(page.index.tables) if each.kind == "table"}
+    recorded = _recorded_drift(workspace, copies)
+    reached: dict[int, list[str]] = {}
+    for name, place in copies.items():
+        drift = recorded.get(name)
+        if drift is None:
+            yield TableSignal(place, 4, "no run of its pipeline is recorded")
+            continue
+        for each in drift:
+            for column in each.reaches:
+                at = places.get(column.rpartition(".")[0].lower())
+                if at is not None:
+                    reached.setdefault(at, []).append(f"{name}.{each.column}")
+        yield _drift_signal(place, drift)
+    for place, columns in reached.items():
+        if place not in copies.values():
+            yield TableSignal(place, 3, f"reads {_named(sorted(set(columns)))}")
+
+
+def _drift_signal(place: int, drift: Sequence[DriftRecord]) -> TableSignal:
+    told = [f"{each.column}: {each.action}" for each in drift if each.grade != "ignore"]
+    if not told:
+        return TableSignal(place, 0, "no difference when it was last copied")
+    noticed = any(each.grade == "grace" for each in drift)
+    return TableSignal(place, 2 if noticed else 1, _named(told))
+
+
+def _recorded_drift(
+    workspace: Workspace, names: Iterable[str]
+) -> Mapping[str, tuple[DriftRecord, ...]]:
+    with open_history(workspace) as history:
+        lookup = None if history is None else open_lookup_reader(history.path)
+    if lookup is None:
+        return {}
+    with lookup:
+        found = lookup.last_executions(names)
+    return {name: each.execution.drift for name, each in found.items()}
+
+
+# ------------------------------------------------------------------ what breaks readers
+
+_BREAKING: Final[tuple[tuple[str, Tone], ...]] = (
+    ("unchanged", "plain"),
+    ("affected", "notice"),
+    ("changed", "notice"),
+    ("breaks readers", "bad"),
+)
+
+
+def _judge_breaking(
+    workspace: Workspace, page: ProjectPage, request: OverlayRequest
+) -> Iterator[TableSignal]:
+    places = _places(page)
+    try:
+        report = diff(workspace, DiffRequest(request.base))
+    except UnknownRevision:
+        if request.base is not None:
+            raise
+        # On the main line itself: what is not committed.
+        report = diff(workspace, DiffRequest("HEAD", exact=True))
+    signals = {place: TableSignal(place, 0, "as in the base") for place in places.values()}
+    if isinstance(report, DiffReport):
+        for each in (*report.models, *report.inputs):
+            place = places.get(each.table.model_name.lower())
+            if place is not None:
+                signals[place] = _breaking_signal(place, each)
+    yield from signals.values()
+
+
+def _breaking_signal(place: int, found: TableChanges) -> TableSignal:
+    changes = (*found.column_changes, *found.table_changes)
+    words = [
+        " ".join(filter(None, (each.column_name, each.change_type.replace("_", " "))))
+        for each in changes
+    ]
+    if any(each.impact is Impact.BREAKING for each in changes):
+        return TableSignal(place, 3, _named(words))
+    if found.table.status == "affected":
+        return TableSignal(place, 1, f"by {_named(found.table.affected_by)}")
+    return TableSignal(place, 2, _named(words) or found.table.status)
+
+
+# ------------------------------------------------------------------ replay
+
+_REPLAY: Final[tuple[tuple[str, Tone], ...]] = (
+    ("can be built again", "good"),
+    ("may come out differently", "notice"),
+    ("failed", "bad"),
+    ("not recorded", "plain"),
+)
+
+
+def _judge_replay(_: Workspace, page: ProjectPage, __: OverlayRequest) -> Iterator[TableSignal]:
+    for place, table in enumerate(page.index.tables):
+        if table.kind != "model":
+            continue
+        key = table.name.lower()
+        last = page.past.last.get(key)
+        if last is None:
+            yield TableSignal(place, 3, "no run of it is recorded")
+            continue
+        if last.outcome == "failed":
+            yield TableSignal(place, 2, f"in {last.run_id}")
+            continue
+        models = page.compilation.models
+        causes = models.record(key).determinism if key in models else ()
+        made = page.past.built.get(key, last)
+        if causes:
+            yield TableSignal(place, 1, _named(causes))
+        else:
+            yield TableSignal(place, 0, f"{last.outcome}, recorded by {made.run_id}")
+
+
+# ------------------------------------------------------------------ governance
+
+_GOVERNANCE: Final[tuple[tuple[str, Tone], ...]] = (
+    ("masked", "good"),
+    ("clear by decision", "notice"),
+    ("exposed", "bad"),
+    ("nothing classified", "plain"),
+    ("classified at its source", "notice"),
+)
+_PROTECTION: Final = {
+    "masked": 0,
+    "not_stored": 0,
+    "clear_by_decision": 1,
+    "allowed": 1,
+    "exposed": 2,
+}
+
+
+def _judge_governance(
+    workspace: Workspace, page: ProjectPage, _: OverlayRequest
+) -> Iterator[TableSignal]:
+    places = _places(page)
+    columns: dict[int, list[ColumnCompliance]] = {}
+    for each in compliance(workspace, ComplianceRequest()).per_column:
+        place = places.get(each.model.lower())
+        if place is not None:
+            columns.setdefault(place, []).append(each)
+    for place, table in enumerate(page.index.tables):
+        found = columns.get(place)
+        if found is not None:
+            worst = {each: max(_PROTECTION[env.state] for env in each.envs) for each in found}
+            state = max(worst.values())
+            told = sorted(f"{each.column} ({each.classification})" for each in found)
+            yield TableSignal(place, state, _named(told))
+        elif table.classified:
+            tagged = [f"{column} ({tag})" for column, tag in table.classified.items()]
+            yield TableSignal(place, 4, f"a {table.kind} with {_named(tagged)}")
+        elif table.kind == "model":
+            known = counted(len(table.columns), "column")
+            yield TableSignal(place, 3, f"none of {known} has a tag")
+
+
+OVERLAYS: Final[Mapping[OverlayName, _Overlay]] = {
+    "drift": _Overlay("Drift", "rocky drift", _DRIFT, _judge_drift),
+    "breaking": _Overlay("Breaking", "rocky ci-diff", _BREAKING, _judge_breaking),
+    "replay": _Overlay("Replay", "rocky replay", _REPLAY, _judge_replay),
+    "governance": _Overlay("Governance", "rocky compliance", _GOVERNANCE, _judge_governance),
+}
+"""In the order in which they are shown."""

@@ -1,0 +1,381 @@
+"""The table of endpoints: every question that can be asked over the protocol, once.
+
+Each is an operation of the command line, with its report as it is; nothing is worked out here. None
+starts Spark or writes anything. What takes long because it reads whole tables is never kept.
+"""
+
+from dataclasses import replace
+from typing import Final, get_args
+
+from rocky.analysis.disclosure import tags_text
+from rocky.errors import NothingSelected
+from rocky.ledger.run_records import WatermarkState
+from rocky.operations.branch import show as branch_views
+from rocky.operations.branch.approve import ApprovalsReport, ApprovalsRequest, approvals
+from rocky.operations.changes.diff import DiffReport, DiffRequest, ReachReport, diff
+from rocky.operations.check.compile import CompileReport, CompileRequest, compile_models
+from rocky.operations.check.query import QueryReport, QueryRequest, check_project_query
+from rocky.operations.governance.compliance import (
+    ComplianceReport,
+    ComplianceRequest,
+    compliance,
+)
+from rocky.operations.graph.dag import DagReport, DagRequest, dag
+from rocky.operations.graph.lineage import LineageRequest, lineage
+from rocky.operations.graph.lineage_report import ColumnLineage, ModelLineage, ProjectLineage
+from rocky.operations.graph.list import ListRequest, list_project
+from rocky.operations.graph.list_report import ListReport
+from rocky.operations.graph.path import PathReport, PathRequest, find_path
+from rocky.operations.graph.tag_lineage import TagLineage
+from rocky.operations.page.catalog import CatalogReport, CatalogRequest, catalog
+from rocky.operations.page.overlays import OverlayName, OverlayReport, OverlayRequest, overlay
+from rocky.operations.page.records import PageIndex, PagePart
+from rocky.operations.plan import PlanReport, preview_plan
+from rocky.operations.plan.why import WhyReport, WhyRequest, why
+from rocky.operations.proof.replay import (
+    RecordReport,
+    RecordVerificationReport,
+    ReplayRequest,
+    replay,
+)
+from rocky.operations.proof.verify import VerifyReport, VerifyRequest, verify
+from rocky.operations.records.cost import CostReport, CostRequest, cost
+from rocky.operations.records.history import (
+    ExecutionsReport,
+    HistoryReport,
+    HistoryRequest,
+    RunAccount,
+    history,
+)
+from rocky.operations.records.logs import LogsReport, LogsRequest, logs
+from rocky.operations.records.trace import TraceReport, TraceRequest, trace
+from rocky.operations.rows.disclosure import disclosure_for
+from rocky.operations.rows.show import ShowReport, ShowRequest, show
+from rocky.operations.state.kept_state import StateReport, show_state
+from rocky.plan.request import RunRequest
+from rocky.protocol.endpoint import Arguments, Endpoint, Parameter
+from rocky.protocol.memory import Memory
+
+_RUN: Final = Parameter("run", "a run's id, the beginning of one, or `latest`")
+_SELECT: Final = Parameter("select", "selectors, as `rocky run` takes them", many=True)
+_BRANCH: Final = Parameter("branch", "the name of a branch", required=True)
+_BASE: Final = Parameter("base", "what to compare with, as `rocky ci-diff BASE`")
+_LIMIT: Final = Parameter("limit", "at most so many", int)
+_MODEL: Final = Parameter("model", "the name of a model")
+
+
+# ------------------------------------------------------------------ the page
+
+
+def _project(memory: Memory, _: Arguments) -> PageIndex:
+    return memory.page().index
+
+
+def _details(memory: Memory, given: Arguments) -> PagePart:
+    page = memory.page()
+    if given["part"] >= page.index.parts:
+        raise NothingSelected(f"there is no part {given['part']}: the project has changed")
+    return page.part(given["part"])
+
+
+def _overlay(memory: Memory, given: Arguments) -> OverlayReport:
+    request = OverlayRequest(given["name"], given["base"])
+    return overlay(memory.workspace, memory.page(), request)
+
+
+# ------------------------------------------------------------------ the graph
+
+
+def _compile(memory: Memory, _: Arguments) -> CompileReport:
+    return compile_models(memory.workspace, CompileRequest())
+
+
+def _list(memory: Memory, given: Arguments) -> object:
+    return list_project(memory.workspace, ListRequest(None, given["select"]))
+
+
+def _catalog(memory: Memory, given: Arguments) -> CatalogReport:
+    return catalog(memory.workspace, CatalogRequest(given["select"]))
+
+
+def _dag(memory: Memory, _: Arguments) -> DagReport:
+    return dag(memory.workspace, DagRequest())
+
+
+def _lineage(memory: Memory, given: Arguments) -> object:
+    return lineage(
+        memory.workspace,
+        LineageRequest(
+            given["target"],
+            given["column"],
+            given["upstream"],
+            given["downstream"],
+            given["classification"],
+        ),
+    )
+
+
+def _path(memory: Memory, given: Arguments) -> PathReport:
+    return find_path(memory.workspace, PathRequest(given["from"], given["to"] or None))
+
+
+# ------------------------------------------------------------------ the past
+
+
+def _history(memory: Memory, given: Arguments) -> object:
+    limit = {} if given["limit"] is None else {"limit": given["limit"]}
+    return history(memory.workspace, HistoryRequest(model=given["model"], **limit))
+
+
+def _run(memory: Memory, given: Arguments) -> object:
+    return history(memory.workspace, HistoryRequest(run=given["run"] or "latest"))
+
+
+def _trace(memory: Memory, given: Arguments) -> TraceReport:
+    return trace(memory.workspace, TraceRequest(given["run"] or "latest", given["limit"]))
+
+
+def _cost(memory: Memory, given: Arguments) -> CostReport:
+    return cost(memory.workspace, CostRequest(given["run"] or "latest", given["by"] or "model"))
+
+
+def _logs(memory: Memory, given: Arguments) -> LogsReport:
+    return logs(memory.workspace, LogsRequest(given["run"] or "latest"))
+
+
+def _state(memory: Memory, _: Arguments) -> StateReport:
+    """The state; how far a table is loaded is a value of it, and hidden where any of its is."""
+    found, page = show_state(memory.workspace), memory.page()
+    looking = disclosure_for(memory.workspace, page.compilation)
+    columns = {(each.target or each.name).lower(): each.columns for each in page.index.tables}
+
+    def shown(mark: WatermarkState) -> WatermarkState:
+        of_table = looking.in_stored(mark.table, columns.get(mark.table.lower(), ()))
+        secrets = tuple(each for found in of_table for each in found)
+        if mark.table.lower() not in columns:
+            secrets = looking.everything
+        return replace(mark, last_value=f"hidden ({tags_text(secrets)})") if secrets else mark
+
+    return replace(found, watermarks=tuple(map(shown, found.watermarks)))
+
+
+def _record(memory: Memory, given: Arguments) -> object:
+    return replay(memory.workspace, ReplayRequest(given["run"] or "latest", given["models"]))
+
+
+def _verify(memory: Memory, given: Arguments) -> VerifyReport:
+    return verify(memory.workspace, VerifyRequest(given["what"], given["sealed"]))
+
+
+# ------------------------------------------------------------------ changes and what comes next
+
+
+def _diff(memory: Memory, given: Arguments) -> object:
+    return diff(memory.workspace, DiffRequest(given["base"], reach=given["reach"]))
+
+
+def _plan(memory: Memory, given: Arguments) -> PlanReport:
+    return preview_plan(memory.workspace, RunRequest(given["select"]))
+
+
+def _why(memory: Memory, given: Arguments) -> WhyReport:
+    return why(memory.workspace, WhyRequest(given["model"]))
+
+
+def _check(memory: Memory, given: Arguments) -> QueryReport:
+    return check_project_query(memory.workspace, QueryRequest(given["sql"]))
+
+
+def _rows(memory: Memory, given: Arguments) -> ShowReport:
+    limit = {} if given["limit"] is None else {"limit": min(given["limit"], _MOST_ROWS)}
+    request = ShowRequest(given["table"], version=given["version"], files_only=True, **limit)
+    return show(memory.workspace, request)
+
+
+_MOST_ROWS: Final = 200
+
+
+# ------------------------------------------------------------------ branches and governance
+
+
+def _branches(memory: Memory, given: Arguments) -> object:
+    return branch_views.list_branches(
+        memory.workspace, branch_views.ListRequest(promotions=given["promotions"])
+    )
+
+
+def _branch(memory: Memory, given: Arguments) -> branch_views.ViewReport:
+    return branch_views.show(memory.workspace, branch_views.ShowRequest(given["branch"]))
+
+
+def _approvals(memory: Memory, given: Arguments) -> ApprovalsReport:
+    return approvals(memory.workspace, ApprovalsRequest(given["branch"]))
+
+
+def _compliance(memory: Memory, given: Arguments) -> ComplianceReport:
+    return compliance(memory.workspace, ComplianceRequest(given["exceptions_only"]))
+
+
+ENDPOINTS: Final = (
+    Endpoint("project", "All tables, runs and findings in short.", (PageIndex,), _project),
+    Endpoint(
+        "details",
+        "All that is shown of the tables of one part.",
+        (PagePart,),
+        _details,
+        (Parameter("part", "the number of the part, as `project` has it", int, required=True),),
+    ),
+    Endpoint(
+        "overlay",
+        "What one kind of trust says of each table.",
+        (OverlayReport,),
+        _overlay,
+        (
+            Parameter("name", "which", required=True, choices=get_args(OverlayName)),
+            _BASE,
+        ),
+    ),
+    Endpoint("compile", "What `rocky compile` finds.", (CompileReport,), _compile),
+    Endpoint("list", "Models, sources and seeds.", (ListReport,), _list, (_SELECT,)),
+    Endpoint("catalog", "Tables with their columns.", (CatalogReport,), _catalog, (_SELECT,)),
+    Endpoint("dag", "The graph, layer by layer.", (DagReport,), _dag),
+    Endpoint(
+        "lineage",
+        "Where a model's or a column's values come from, and what they reach.",
+        (ModelLineage, ColumnLineage, ProjectLineage, TagLineage),
+        _lineage,
+        (
+            Parameter("target", "a model, a source or a seed"),
+            Parameter("column", "one of its columns"),
+            Parameter("upstream", "what it comes from", bool),
+            Parameter("downstream", "what is made from it", bool),
+            Parameter("classification", "every column with this tag"),
+        ),
+    ),
+    Endpoint(
+        "path",
+        "The way between two columns, or all that one reaches.",
+        (PathReport,),
+        _path,
+        (
+            Parameter("from", "MODEL.COLUMN", required=True),
+            Parameter("to", "MODEL.COLUMN; without it, wherever its values go"),
+        ),
+    ),
+    Endpoint(
+        "history",
+        "What ran, newest first; of a model its executions.",
+        (HistoryReport, ExecutionsReport),
+        _history,
+        (_MODEL, _LIMIT),
+        may_quote=True,
+    ),
+    Endpoint("run", "One run, and why it failed.", (RunAccount,), _run, (_RUN,), may_quote=True),
+    Endpoint(
+        "trace",
+        "When each model of a run ran, and what it waited for.",
+        (TraceReport,),
+        _trace,
+        (_RUN, _LIMIT),
+        may_quote=True,
+    ),
+    Endpoint(
+        "cost",
+        "What a run used and cost.",
+        (CostReport,),
+        _cost,
+        (_RUN, Parameter("by", "`model`, `tag` or `tag:NAME`")),
+    ),
+    Endpoint(
+        "logs", "The log of a run that failed.", (LogsReport,), _logs, (_RUN,), shows_values=True
+    ),
+    Endpoint(
+        "record",
+        "All that is recorded of a run, checked against the tables.",
+        (RecordReport, RecordVerificationReport),
+        _record,
+        (_RUN, Parameter("models", "only these", many=True)),
+        is_kept=False,
+        shows_values=True,
+    ),
+    Endpoint(
+        "verify",
+        "Whether records and tables are unchanged and agree.",
+        (VerifyReport,),
+        _verify,
+        (
+            Parameter("what", "a run, a model or a table; all without one"),
+            Parameter("sealed", "where seals are"),
+        ),
+        is_kept=False,
+        shows_values=True,
+    ),
+    Endpoint(
+        "diff",
+        "What changed since a base, and what breaks.",
+        (DiffReport, ReachReport),
+        _diff,
+        (_BASE, Parameter("reach", "with all that each change reaches", bool)),
+    ),
+    Endpoint(
+        "plan",
+        "What a run would build or reuse, and why; nothing is kept.",
+        (PlanReport,),
+        _plan,
+        (_SELECT,),
+        is_kept=False,
+        shows_values=True,
+    ),
+    Endpoint(
+        "why",
+        "What a run would do with a model, and for which reason.",
+        (WhyReport,),
+        _why,
+        (_MODEL._replace(required=True),),
+        is_kept=False,
+    ),
+    Endpoint(
+        "check_sql",
+        "The columns of a query, what it reads and what is wrong with it; it is not run.",
+        (QueryReport,),
+        _check,
+        (Parameter("sql", "a query over names of the project", required=True),),
+    ),
+    Endpoint(
+        "rows",
+        "Some rows of a table, read from its files; classified values are hidden.",
+        (ShowReport,),
+        _rows,
+        (
+            Parameter("table", "a model, a seed or a table", required=True),
+            _LIMIT,
+            Parameter("version", "as it was at a version", int),
+        ),
+        shows_values=True,
+    ),
+    Endpoint(
+        "branches",
+        "The branches there are, or the promotions there were.",
+        (branch_views.BranchesReport, branch_views.PromotionsReport),
+        _branches,
+        (Parameter("promotions", "promotions in place of branches", bool),),
+    ),
+    Endpoint("branch", "A branch table by table.", (branch_views.ViewReport,), _branch, (_BRANCH,)),
+    Endpoint(
+        "approvals",
+        "Which approvals of a branch count, and why the others do not.",
+        (ApprovalsReport,),
+        _approvals,
+        (_BRANCH,),
+        is_kept=False,
+    ),
+    Endpoint(
+        "compliance",
+        "What becomes of each classified column.",
+        (ComplianceReport,),
+        _compliance,
+        (Parameter("exceptions_only", "only columns with an exception", bool),),
+    ),
+    Endpoint("state", "What is kept between runs.", (StateReport,), _state, shows_values=True),
+)
+"""In the order of the documentation."""

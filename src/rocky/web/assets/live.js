@@ -1,0 +1,104 @@
+// The page over a server: records are fetched, and fetched again when files, git or the ledger change.
+"use strict";
+
+(() => {
+  const { h, store, live } = Rocky;
+  const main = document.getElementById("main");
+  let fetching = false;
+  let again = false;
+
+  store.use({
+    part: async (number) => new Map(Object.entries((await live.ask("details", { part: number })).tables)),
+    overlay: (name) => live.ask("overlay", { name }),
+  });
+
+  async function load() {
+    const [index, actions] = await Promise.all([live.ask("project"), live.ask("actions")]);
+    live.actions = actions.actions;
+    live.endpoints = new Set(actions.endpoints);
+    live.job = actions.job || null;
+    store.forget();
+    store.open(index);
+  }
+
+  // One at a time; what changes meanwhile is fetched once more.
+  async function reload() {
+    if (fetching) {
+      again = true;
+      return;
+    }
+    fetching = true;
+    do {
+      again = false;
+      try {
+        await load();
+        await Rocky.refresh();
+        said("");
+      } catch (failure) {
+        said(failure.message);
+      }
+    } while (again);
+    fetching = false;
+  }
+
+  const line = h("p", { class: "live-said", role: "status" });
+  const said = (text) => {
+    line.textContent = text;
+    line.hidden = !text;
+  };
+
+  // A browser keeps few connections to a server: of all tabs one listens, and tells the others.
+  function listen() {
+    const others = new BroadcastChannel("rocky");
+    others.addEventListener("message", (event) => heard(event.data));
+    const lead = () => stream((kind) => {
+      heard(kind);
+      others.postMessage(kind);
+    });
+    if (!navigator.locks) lead();
+    else navigator.locks.request("rocky-events", () => new Promise(lead));
+  }
+
+  function stream(tell) {
+    const events = new EventSource("/api/v1/events");
+    let lost = false;
+    events.addEventListener("change", () => tell("change"));
+    events.addEventListener("job", () => tell("job"));
+    events.addEventListener("error", () => {
+      lost = true;
+      tell("lost");
+    });
+    events.addEventListener("open", () => {
+      if (lost) tell("change");
+      lost = false;
+    });
+  }
+
+  async function heard(kind) {
+    if (kind === "change") await reload();
+    else if (kind === "lost") said("The server does not answer. This page shows what it last heard.");
+    else if (kind === "job") {
+      live.job = (await live.ask("actions")).job || null;
+      document.dispatchEvent(new Event("rocky-job"));
+    }
+  }
+
+  async function begin() {
+    document.body.prepend(line);
+    said("");
+    try {
+      await load();
+    } catch (failure) {
+      // A project that cannot be opened may be mended: the next change asks again.
+      main.replaceChildren(h("header", { class: "head" }, h("h1", { tabindex: "-1" }, "The project cannot be opened"), h("p", { class: "lead" }, failure.message)));
+      stream((kind) => { if (kind === "change") location.reload(); });
+      return;
+    }
+    for (const [view, needed] of [["evidence", "verify"], ["state", "state"]]) if (!live.endpoints.has(needed)) Rocky.dropView(view);
+    main.replaceChildren();
+    await Rocky.start();
+    listen();
+  }
+
+  begin();
+})();

@@ -1,0 +1,106 @@
+// Checks with drift and anomalies, governance, and the state that is kept between runs.
+"use strict";
+
+(() => {
+  const { h, count, counted, when } = Rocky;
+  const { ask, later, facts, head, number, named } = Rocky.live;
+  const known = (value) => value !== null && value !== undefined;
+
+  // ---------------------------------------------------------------- checks, drift, anomalies
+
+  async function checks() {
+    const none = { check_history: [] };
+    const [past, state] = await Promise.all([ask("history", { limit: 100 }), Rocky.live.endpoints.has("state") ? ask("state") : none]);
+    const runs = past.runs.slice().reverse();
+    const series = new Map();
+    for (const run of runs) {
+      for (const each of run.check_outcomes || []) {
+        const key = `${each.table} ${each.name}`;
+        if (!series.has(key)) series.set(key, []);
+        series.get(key).push([run, each]);
+      }
+    }
+    const odd = runs.flatMap((run) => (run.anomalies || []).map((each) => [run, each])).reverse();
+    return [
+      head(null, "Checks", "How sources differ from their copies, how tests went, and tables whose size is unusual"),
+      Rocky.section("Drift", later(ask("overlay", { name: "drift" }), drift)),
+      Rocky.section("Tests and checks over time", series.size ? Rocky.grid("Checks over time", ["Table", "Check", "Oldest to newest", "Last"], [...series.values()].map((found) => {
+        const [, last] = found[found.length - 1];
+        return [named(last.table), [h("b", {}, last.name), " ", h("small", {}, last.kind)],
+          h("span", { class: "strip", role: "img", "aria-label": found.map(([, each]) => (each.passed ? "passed" : "failed")).join(", ") },
+            found.slice(-40).map(([run, each]) => h("i", { class: each.passed ? "tone-good" : "tone-bad", title: `${run.run_id}: ${each.passed ? "passed" : each.observed || "failed"}` }))),
+          Rocky.status(last.passed ? "success" : "failed")];
+      })) : Rocky.empty("No test has run yet: `rocky build` tests each model as it is built.")),
+      Rocky.section("Anomalies", odd.length ? Rocky.grid("Anomalies", ["Run", "Table", "Kind", number("Rows"), number("Usually"), "Why"], odd.map(([run, each]) => [
+        h("a", { href: `#/run/${run.run_id}` }, h("code", {}, run.run_id)), named(each.table), each.kind, count(each.current_count), count(Math.round(each.baseline_avg)), each.reason]))
+        : Rocky.empty("No table was unusually large or small.")),
+      state.check_history.length ? Rocky.section("Rows that were counted", Rocky.grid("Counts", ["Table", number("Counts kept"), number("Last")], state.check_history.map((each) => [
+        named(each.table), count(each.counts), count(each.last.count)]))) : null,
+    ];
+  }
+
+  function drift(found) {
+    if (found.unavailable) return Rocky.empty(found.unavailable);
+    if (!found.tables?.length) return Rocky.empty("No pipeline copies anything here.");
+    const { tables } = Rocky.store.index;
+    return [Rocky.grid("Drift", ["Table", "State", "What"], found.tables.map(([place, state, words]) => [
+      Rocky.nameLink(tables[place]), h("span", { class: `tone-text-${found.states[state].tone}` }, h("span", { class: `dot tone-${found.states[state].tone}` }), " ", found.states[state].name), words])),
+    h("p", { class: "hint" }, "As it was when each was last copied. ", h("code", {}, "rocky drift"), " asks the sources now. ", h("a", { href: "#/graph?overlay=drift" }, "On the graph"))];
+  }
+
+  // ---------------------------------------------------------------- governance
+
+  async function governance() {
+    const found = await ask("compliance");
+    const { summary } = found;
+    const stat = (value, noun, tone) => h("li", { class: tone && value ? `stat stat-${tone}` : "stat" }, h("div", {}, h("strong", {}, count(value)), " ", h("span", {}, noun)));
+    const tags = [...new Set(found.per_column.map((each) => each.classification))].sort();
+    return [
+      head(null, "Governance", ["Where classified values go, and how each is masked. ", h("a", { href: "#/graph?overlay=governance" }, "On the graph")]),
+      h("ul", { class: "stats stats-still", "aria-label": "Counts" }, stat(summary.total_classified, "classified columns"), stat(summary.total_masked, "masked"), stat(summary.total_exceptions, "exposed", "bad"),
+        stat(summary.total_clear_by_decision, "clear by decision"), stat(summary.total_allowed, "allowed")),
+      found.exceptions.length ? Rocky.section("Exposed", Rocky.grid("Exceptions", ["Column", "Tag", "Environment", "Why"], found.exceptions.map((each) => [
+        column(each.model, each.column), each.classification, each.env, each.reason]))) : null,
+      Rocky.section("Where it flows", tags.length ? tags.map((tag) => [h("h3", {}, tag), flow(found.per_column.filter((each) => each.classification === tag))])
+        : Rocky.empty("Nothing is classified: `[classification]` in a source or a model tags a column.")),
+      found.declassified.length ? Rocky.section("Declassified", Rocky.grid("Declassified", ["Column", "Tag", "Reason", "Approved by"], found.declassified.map((each) => [
+        column(each.model, each.column), each.classification, each.reason, each.approved_by]))) : null,
+    ];
+  }
+
+  function column(model, name) {
+    const table = Rocky.store.named(model);
+    return table ? h("a", { href: Rocky.store.columnLink(table, name) }, h("span", { class: "of" }, `${model}.`), name) : `${model}.${name}`;
+  }
+
+  const STATES = { masked: "good", not_stored: "good", clear_by_decision: "notice", allowed: "notice", exposed: "bad" };
+
+  function flow(columns) {
+    return Rocky.grid("Classified columns", ["Column", "Came by", "Protection"], columns.map((each) => [
+      column(each.model, each.column), each.declared ? h("span", { class: "quiet" }, "declared here") : each.path.join(" → "),
+      h("ul", { class: "hops" }, each.envs.map((env) => h("li", {}, h("span", { class: `dot tone-${STATES[env.state]}` }), ` ${env.env}: ${env.state.replaceAll("_", " ")}`,
+        env.masking_strategy ? h("small", {}, ` by ${env.masking_strategy}`) : "")))]));
+  }
+
+  // ---------------------------------------------------------------- state
+
+  async function state() {
+    const found = await ask("state");
+    const table = (title, label, heads, rows, none) => Rocky.section(title, rows.length ? Rocky.grid(label, heads, rows) : Rocky.empty(none));
+    return [
+      head(null, "State", "What is kept between runs"),
+      facts([["File", h("code", {}, found.path)], ["Runs", count(found.runs)], ["Executions", count(found.executions)], ["Files", count(found.artifacts)],
+        ["Schema", known(found.schema_version_on_disk) ? `${found.schema_version_on_disk} of ${found.schema_version_supported}` : "no file yet"]]),
+      table("Watermarks", "Watermarks", ["Table", "Until", "Moved"], found.watermarks.map((each) => [named(each.table), each.last_value, when(each.updated_at)]),
+        "No table is loaded bit by bit."),
+      table("Columns on notice", "Grace periods", ["Table", "Column", "Change"], found.grace_periods.map((each) => [named(each.table), each.column, each.change]), "No column is kept on notice."),
+      table("Runs in flight", "Keys", ["Key", "Run", "State", "Since"], found.keys_in_flight.map((each) => [each.key, each.run_id || "", each.state, when(each.since)]), "No run is going on under a key."),
+      found.partitions.length ? table("Intervals", "Partitions", ["Model", "Interval", "Status"], found.partitions.slice(0, 200).map((each) => [named(each.model_name), each.partition_key, each.status]), "") : null,
+      found.loaded_files.length ? table("Loaded files", "Loaded files", ["Table", number("Files")], found.loaded_files.map((each) => [named(each.table), count(each.files)]), "") : null,
+    ];
+  }
+
+  Rocky.addView("checks", "Checks", checks);
+  Rocky.addView("governance", "Governance", governance);
+  Rocky.addView("state", "State", state);
+})();

@@ -1,0 +1,391 @@
+"""The server of a page: the standard library's, on one address, for reading unless it says so.
+
+It serves three things: the page's own files, by exact name; the protocol; and a stream that says
+when something has changed. A request passes the guard first, whatever it asks for.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
+from threading import BoundedSemaphore, Event, Thread
+from typing import Any, ClassVar, Final
+from urllib.parse import parse_qs, urlsplit
+
+from rocky.errors import InvalidRequest, RockyError, SourceUnreadable
+from rocky.operations.page.site_folder import load_assets
+from rocky.operations.report import encode_report, format_report
+from rocky.operations.workspace import Workspace
+from rocky.protocol.changes import Lookout, Notices
+from rocky.protocol.endpoint import (
+    API,
+    Endpoint,
+    describe_error,
+    parse_arguments,
+    parse_query,
+    without_quotes,
+)
+from rocky.protocol.memory import Memory
+from rocky.version import __version__
+from rocky.web.guard import HEADERS, Guard, Refusal, local_hosts, new_token
+from rocky.web.jobs import Jobs
+
+START: Final = "live.html"
+_TYPES: Final = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+_JSON: Final = "application/json; charset=utf-8"
+_LARGEST_BODY: Final = 64 * 1024
+_MOST_STREAMS: Final = 32
+_BEAT: Final = 10.0
+_COMPACT: Final[dict[str, Any]] = {"separators": (",", ":")}
+_OPENED: Final = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/">
+<link rel="icon" href="/icon.svg" type="image/svg+xml"><title>Rocky</title></head>
+<body><p><a href="/">Open the page</a></p></body></html>
+"""
+"""The first answer: a browser sends the cookie with what our own page asks for, not with what
+another site's link redirects to."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAddress:
+    """Where a page is, and whether it may act."""
+
+    url: str
+    host: str
+    port: int
+    allow_actions: bool
+    token: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """What a server is and what it may show.
+
+    A `local` one is for one person on this machine, with a token; else it is for whoever a proxy
+    lets through, by one of the `hosts`, and shows nothing that may quote rows.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    hosts: tuple[str, ...] = ()
+    local: bool = True
+    allow_actions: bool = False
+
+
+class PageServer(ThreadingHTTPServer):
+    """A server of one project."""
+
+    daemon_threads = True
+    # A port that somebody else listens on is refused, and not shared.
+    allow_reuse_address = True
+
+    def __init__(self, workspace: Workspace, settings: ServerSettings) -> None:
+        if settings.allow_actions and not settings.local:
+            raise InvalidRequest("a server for others is for reading: it takes no actions")
+        try:
+            super().__init__((settings.host, settings.port), _Handler)
+        except OSError as error:
+            place = f"{settings.host}:{settings.port}"
+            raise SourceUnreadable(
+                f"cannot listen on `{place}`: {(error.strerror or str(error)).lower()};"
+                " another `--port` may be free"
+            ) from error
+        token = new_token() if settings.local else None
+        named = frozenset(each.lower() for each in settings.hosts)
+        own = local_hosts(self.server_port) | {f"{settings.host}:{self.server_port}"}
+        self.settings = settings
+        self.guard = Guard(own | named, token, f"rocky-{self.server_port}")
+        self.memory, self.notices = Memory(workspace), Notices()
+        self.jobs = Jobs(workspace, self.notices, allowed=settings.allow_actions)
+        self.streams = BoundedSemaphore(_MOST_STREAMS)
+        self.stop = Event()
+        self._lookout = Lookout(self.memory, self.notices)
+        self._thread = Thread(
+            target=self.serve_forever, kwargs={"poll_interval": 0.1}, name="rocky-page"
+        )
+
+    @property
+    def address(self) -> ServerAddress:
+        """The address to open."""
+        query = "" if self.guard.token is None else f"?token={self.guard.token}"
+        host = f"[{self.settings.host}]" if ":" in self.settings.host else self.settings.host
+        return ServerAddress(
+            f"http://{host}:{self.server_port}/{query}",
+            self.settings.host,
+            self.server_port,
+            self.settings.allow_actions,
+            self.guard.token,
+        )
+
+    @cached_property
+    def assets(self) -> Mapping[str, bytes]:
+        """The files of the page by name: those of every page, and those that need a server."""
+        own = files("rocky.web") / "assets"
+        return load_assets() | {
+            each.name: each.read_bytes() for each in own.iterdir() if each.is_file()
+        }
+
+    @cached_property
+    def endpoints(self) -> Mapping[str, Endpoint]:
+        """What can be asked, by name. They load all that describes a project: after the start."""
+        from rocky.protocol.endpoints import ENDPOINTS  # noqa: PLC0415
+
+        return {
+            each.name: each for each in ENDPOINTS if self.settings.local or not each.shows_values
+        }
+
+    def start(self) -> None:
+        """Answer, in threads of its own."""
+        self._thread.start()
+        Thread(target=lambda: self.endpoints, name="rocky-warm-up", daemon=True).start()
+        self._lookout.start()
+
+    def close(self) -> None:
+        """End the server and all its streams."""
+        self.stop.set()
+        self.notices.tell("end")
+        self._lookout.close()
+        self.shutdown()
+        self._thread.join(5)
+        self.server_close()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that leaves in the middle of an answer is no news."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One connection."""
+
+    protocol_version = "HTTP/1.1"
+    server_version = "rocky"
+    sys_version = ""
+    timeout: ClassVar[float | None] = 60.0
+
+    @property
+    def _page(self) -> PageServer:
+        assert isinstance(self.server, PageServer)
+        return self.server
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name is the library's
+        """Nothing: an address may have the token."""
+
+    # -------------------------------------------------------------- requests
+
+    def do_GET(self) -> None:
+        path, query = self._parts()
+        if self._is_refused(self._page.guard.refuse_foreign(self._brought())):
+            return
+        if path == "/" and "token" in parse_qs(query):
+            self._let_in(query)
+            return
+        guard = self._page.guard
+        refusal = guard.refuse_stranger(self._brought())
+        # The page itself may be opened by a link from anywhere; what it loads may not.
+        if path != "/":
+            refusal = refusal or guard.refuse_embedded(self._brought())
+        if self._is_refused(refusal):
+            return
+        if path == f"{API}events":
+            self._stream()
+        elif path.startswith(API):
+            self._answer(path.removeprefix(API), query)
+        else:
+            self._serve_file("index.html" if path == "/" else path.removeprefix("/"))
+
+    def do_HEAD(self) -> None:
+        self.do_GET()
+
+    def do_POST(self) -> None:
+        guard = self._page.guard
+        refusal = (
+            guard.refuse_foreign(self._brought())
+            or guard.refuse_embedded(self._brought())
+            or guard.refuse_stranger(self._brought())
+            or guard.refuse_unasked(self._brought())
+        )
+        if refusal is not None:
+            # What was sent with it is not read, so nothing can follow it.
+            self.close_connection = True
+            self._is_refused(refusal)
+            return
+        body = self._body()
+        if body is None:
+            return
+        path, _ = self._parts()
+        name = path.removeprefix(f"{API}actions/")
+        action = self._page.jobs.action(name) if path.startswith(f"{API}actions/") else None
+        if action is None:
+            message = "nothing can be changed here"
+            if not self._page.settings.allow_actions and self._page.settings.local:
+                message = "actions are not allowed: `rocky ui --allow-actions` does"
+            self._is_refused(Refusal(403, message))
+            return
+        try:
+            job = self._page.jobs.begin(action, parse_arguments(action.parameters, _given(body)))
+        except RockyError as failure:
+            self._send_error(failure)
+            return
+        self._send(202, format_report(self._head("actions"), job, **_COMPACT).encode(), _JSON)
+
+    # -------------------------------------------------------------- answers
+
+    def _let_in(self, query: str) -> None:
+        """The first request: whoever brings the token gets the cookie."""
+        given = parse_qs(query)["token"][0]
+        if not self._page.guard.is_token(given):
+            message = "this token is of another start of `rocky ui`: open the address it printed"
+            self._is_refused(Refusal(401, message))
+            return
+        cookie = {"Set-Cookie": self._page.guard.cookie_of()}
+        self._send(200, _OPENED.encode(), _TYPES[".html"], cookie)
+
+    def _answer(self, name: str, query: str) -> None:
+        if name == "openapi":
+            self._send(200, (files("rocky.web") / "openapi.json").read_bytes(), _JSON)
+            return
+        if name == "actions":
+            report = replace(self._page.jobs.report(), endpoints=tuple(self._page.endpoints))
+            self._send(200, format_report(self._head(name), report, **_COMPACT).encode(), _JSON)
+            return
+        endpoint = self._page.endpoints.get(name)
+        if endpoint is None:
+            known = ", ".join(self._page.endpoints)
+            error = {"kind": "NothingSelected", "message": f"no `{name}` here; there is {known}"}
+            self._send(404, json.dumps({"error": error}).encode(), _JSON)
+            return
+        try:
+            found = self._found(endpoint, query)
+        except Exception as failure:  # noqa: BLE001 - whatever it is, it is said and nobody else is cut off
+            self._send_error(failure)
+            return
+        self._send(200, found, _JSON)
+
+    def _found(self, endpoint: Endpoint, query: str) -> bytes:
+        memory = self._page.memory
+        given = parse_query(endpoint.parameters, query)
+
+        def make() -> bytes:
+            report = endpoint.answer(memory, given)
+            if endpoint.may_quote and not self._page.settings.local:
+                document = self._head(endpoint.name) | without_quotes(encode_report(report))
+                return json.dumps(document, **_COMPACT).encode()
+            return format_report(self._head(endpoint.name), report, **_COMPACT).encode()
+
+        if not endpoint.is_kept:
+            return make()
+        return memory.kept((endpoint.name, tuple(sorted(given.items()))), make)
+
+    def _serve_file(self, name: str) -> None:
+        name = START if name == "index.html" else name
+        found = self._page.assets.get(name)
+        kind = _TYPES.get(f".{name.rpartition('.')[2]}")
+        if found is None or kind is None:
+            self._is_refused(Refusal(404, "there is no such file"))
+            return
+        self._send(200, found, kind)
+
+    def _stream(self) -> None:
+        """What happens from now on, as it happens, until the browser leaves."""
+        if not self._page.streams.acquire(blocking=False):
+            self._is_refused(Refusal(503, "too many pages are open"))
+            return
+        try:
+            self.close_connection = True
+            self._send_head(200, "text/event-stream; charset=utf-8", {"Connection": "close"})
+            if self.command == "HEAD":
+                return
+            number = self._page.notices.last
+            self._write(b": here\n\n")
+            while not self._page.stop.is_set():
+                found = self._page.notices.after(number, _BEAT)
+                text = "".join(f"event: {each.event}\ndata: {each.data}\n\n" for each in found)
+                self._write(text.encode() or b": still here\n\n")
+                number = found[-1].number if found else number
+        except OSError:
+            # The browser has left.
+            return
+        finally:
+            self._page.streams.release()
+
+    # -------------------------------------------------------------- the wire
+
+    def _parts(self) -> tuple[str, str]:
+        found = urlsplit(self.path)
+        return found.path, found.query
+
+    def _brought(self) -> dict[str, str]:
+        """The headers; one that is said twice has both values, and so is none that is expected."""
+        found: dict[str, str] = {}
+        for name, value in self.headers.items():
+            key = name.title()
+            found[key] = f"{found[key]}, {value}" if key in found else value
+        return found
+
+    def _body(self) -> bytes | None:
+        """What was sent; None, and refused, when it is too much or of no known size."""
+        size = self.headers.get("Content-Length", "")
+        if not size.isdigit() or int(size) > _LARGEST_BODY or "Transfer-Encoding" in self.headers:
+            self.close_connection = True
+            self._is_refused(Refusal(413, "what is sent must say its size, and be small"))
+            return None
+        return self.rfile.read(int(size))
+
+    def _head(self, name: str) -> dict[str, str]:
+        return {"version": __version__, "endpoint": name}
+
+    def _is_refused(self, refusal: Refusal | None) -> bool:
+        if refusal is None:
+            return False
+        error = {"kind": "Refused", "message": refusal.message}
+        self._send(refusal.status, json.dumps({"error": error}).encode(), _JSON)
+        return True
+
+    def _send_error(self, failure: Exception) -> None:
+        status, document = describe_error(failure)
+        self._send(status, json.dumps(document).encode(), _JSON)
+
+    def _send(
+        self, status: int, body: bytes, kind: str, more: Mapping[str, str] | None = None
+    ) -> None:
+        length = {"Content-Length": str(len(body))}
+        self._send_head(status, kind, length | dict(more or {}))
+        if self.command != "HEAD":
+            self._write(body)
+
+    def _send_head(self, status: int, kind: str, more: Mapping[str, str]) -> None:
+        self.send_response(status)
+        for name, value in {**HEADERS, "Content-Type": kind, **more}.items():
+            self.send_header(name, value)
+        self.end_headers()
+
+    def _write(self, data: bytes) -> None:
+        try:
+            self.wfile.write(data)
+            self.wfile.flush()
+        except TimeoutError as error:
+            raise OSError("the browser does not read") from error
+
+
+def _given(body: bytes) -> dict[str, list[str]]:
+    """The arguments of an action: an object of texts, flags and lists of texts."""
+    try:
+        found = json.loads(body or b"{}")
+    except ValueError as error:
+        raise InvalidRequest("what was sent is no JSON") from error
+    if not isinstance(found, dict):
+        raise InvalidRequest("an action is asked for with an object")
+    return {name: _texts(name, value) for name, value in found.items()}
+
+
+def _texts(name: str, value: Any) -> list[str]:
+    values = value if isinstance(value, list) else [value]
+    if not all(isinstance(each, str | bool) for each in values):
+        raise InvalidRequest(f"`{name}` is a text, a flag, or a list of texts")
+    return [str(each).lower() if isinstance(each, bool) else each for each in values]

@@ -1,0 +1,339 @@
+"""The page over a server, in a real browser: what people see and press, and what strangers get."""
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from rocky.operations.execution.run import run
+from rocky.plan.request import RunRequest
+from rocky.web.server import PageServer
+from tests.operations.projects import open_project
+from tests.operations.shops import OpenShop
+from tests.operations.sites import HOSTILE
+from tests.operations.test_docs_page import CONTRAST
+from tests.servers.browser import Browser, Page, open_browser
+from tests.web.servers import serving
+
+pytestmark = [pytest.mark.slow, pytest.mark.server]
+
+ROUTES = (
+    "",
+    "tables",
+    "graph",
+    "graph?overlay=governance",
+    "runs",
+    "run/latest",
+    "findings",
+    "reach?from=raw.orders.id",
+    "branches",
+    "evidence",
+    "evidence/latest",
+    "checks",
+    "governance",
+    "state",
+    "table/by_country",
+    "table/raw.orders/country",
+)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory) -> Iterator[Browser]:
+    with open_browser(tmp_path_factory.mktemp("browser")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory) -> Iterator[OpenShop]:
+    """A shop with a tag, that was run twice, by an engine that needs no JVM."""
+    with pytest.MonkeyPatch.context() as patch:
+        found = OpenShop(tmp_path_factory.mktemp("shop"), patch)
+        source = (found.root / "sources/raw.toml").read_text()
+        tagged = source.replace(
+            '"country", type = "string"', '"country", type = "string", classification = "pii"'
+        )
+        found.write("sources/raw.toml", tagged)
+        run(found.workspace, RunRequest())
+        run(found.workspace, RunRequest())
+        yield found
+
+
+@pytest.fixture(scope="module")
+def server(shop) -> Iterator[PageServer]:
+    with serving(shop.workspace, allow_actions=True) as found:
+        yield found
+
+
+def visit(browser: Browser, server: PageServer, **size) -> Page:
+    page = browser.open_page(**size)
+    page.visit(server.address.url)
+    page.wait(
+        "document.querySelector('.pages a') !== null && document.querySelector('h1') !== null"
+    )
+    return page
+
+
+def show(page: Page, route: str) -> None:
+    """Go to a view, and wait for all of its parts."""
+    page.ask("document.title = 'waiting'")
+    page.ask(f"location.hash = {json.dumps(f'#/{route}')}; dispatchEvent(new Event('hashchange'))")
+    page.wait("document.title !== 'waiting'")
+    page.wait(
+        "![...document.querySelectorAll('main p.quiet')].some((each) => each.textContent === 'Looking …')"
+    )
+
+
+def test_the_address_opens_the_page_and_leaves_no_token_in_it(browser, server):
+    page = visit(browser, server)
+
+    assert "/" == page.ask("location.pathname + location.search")
+    assert "" == page.ask("document.cookie")
+    assert page.ask(
+        "!document.documentElement.outerHTML.includes(" + json.dumps(server.guard.token) + ")"
+    )
+    origin = f"http://127.0.0.1:{server.server_port}/"
+    assert all(each.startswith(origin) for each in page.requested())
+    assert [] == page.complaints()
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)], ids=["desk", "phone"])
+def test_every_view_opens_fits_its_window_and_can_be_read(browser, server, width, dark):
+    page = visit(browser, server, width=width, dark=dark)
+    faint = []
+    for route in ROUTES:
+        show(page, route)
+        assert "Not loaded" != page.text("h1"), page.text("main")
+        assert page.ask("document.documentElement.scrollWidth <= innerWidth"), route
+        faint += page.ask(CONTRAST)
+    assert [] == faint
+    assert [] == page.complaints()
+
+
+def test_whatever_can_be_pressed_or_filled_has_a_name(browser, server):
+    page = visit(browser, server)
+    named = {
+        "button",
+        "link",
+        "textbox",
+        "combobox",
+        "checkbox",
+        "searchbox",
+        "table",
+        "region",
+        "img",
+        "image",
+        "listbox",
+        "navigation",
+        "group",
+    }
+    nameless = []
+    for route in ROUTES:
+        show(page, route)
+        nodes = page.send("Accessibility.getFullAXTree")["nodes"]
+        nameless += [
+            (route, each["role"]["value"])
+            for each in nodes
+            if not each.get("ignored")
+            and each["role"]["value"] in named - {"group"}
+            and not each.get("name", {}).get("value")
+        ]
+        assert 1 == page.ask("document.querySelectorAll('h1').length"), route
+    assert [] == nameless
+
+
+def test_an_overlay_is_switched_on_and_off_counted_and_told_in_words(browser, server):
+    page = visit(browser, server)
+    show(page, "graph")
+    page.wait("document.querySelector('canvas').width > 300")
+    for name, said in (
+        ("governance", "exposed"),
+        ("replay", "can be built again"),
+        ("drift", "never copied"),
+    ):
+        page.ask(f"document.querySelector('[data-overlay={name}]').click()")
+        page.wait(f"document.querySelector('.overlay-legend').textContent.includes('{said}')")
+        assert "true" == page.ask(
+            f"document.querySelector('[data-overlay={name}]').getAttribute('aria-pressed')"
+        )
+        assert page.ask("location.hash") == f"#/graph?overlay={name}"
+    page.ask("document.querySelector('[data-overlay=governance]').click()")
+    page.wait("document.querySelector('.overlay-legend').textContent.includes('exposed')")
+    page.ask("document.querySelector('.overlay-list').open = true")
+    page.wait("document.querySelector('.overlay-list').textContent.includes('country (pii)')")
+    page.ask("document.querySelector('canvas').focus()")
+    page.wait("document.querySelector('#graph-said').textContent !== ''")
+    page.ask("document.querySelector('[data-overlay=governance]').click()")
+    assert "" == page.ask("document.querySelector('.overlay-legend').textContent")
+    page.ask("document.querySelector('[data-overlay=breaking]').click()")
+    page.wait("document.querySelector('.overlay-legend .empty') !== null")
+    assert [] == page.complaints()
+
+
+def test_a_column_is_followed_to_all_it_reaches_and_to_another(browser, server):
+    page = visit(browser, server)
+    show(page, "reach?from=raw.orders.country")
+    assert "by_country" in page.text("main")
+    show(page, "reach?from=raw.orders.id&to=stg_orders.id")
+    assert "2 columns on the way" in page.text("main")
+    show(page, "reach?from=raw.orders.id&to=alone.one")
+    assert "No value of raw.orders.id gets to alone.one" in page.text("main")
+
+
+def test_a_run_is_shown_in_time_with_why_and_compared_with_the_one_before(browser, server):
+    page = visit(browser, server)
+    show(page, "run/latest")
+    text = page.text("main")
+    assert "reused" in text
+    assert "In time" in text
+    assert page.ask("document.querySelectorAll('.gantt li').length") > 2
+    show(page, "runs")
+    page.ask(
+        "[...document.querySelectorAll('a')].find((each) => each.textContent.startsWith('compare')).click()"
+    )
+    page.wait("document.querySelector('h1').textContent === 'Compared'")
+    assert "the same" in page.text("main")
+
+
+def test_rows_are_shown_on_demand_and_classified_values_are_hidden(browser, server):
+    page = visit(browser, server)
+    show(page, "table/stg_orders")
+    page.ask(
+        "[...document.querySelectorAll('button')].find((each) => each.textContent === 'Show 20 rows').click()"
+    )
+    page.wait("document.querySelector('[aria-label=Rows]') !== null")
+    rows = page.text("[aria-label=Rows]")
+    assert "1" in rows
+    assert "DE" not in rows
+    assert "country (pii)" in page.text("#s-rows ~ div")
+
+
+def test_evidence_is_verified_and_each_file_can_be_checked_by_anybody(browser, server):
+    page = visit(browser, server)
+    show(page, "evidence")
+    page.ask(
+        "[...document.querySelectorAll('button')].find((each) => each.textContent === 'Verify now').click()"
+    )
+    page.wait("document.querySelector('.verdict') !== null")
+    assert "unchanged and agree" in page.text(".verdict")
+    show(page, "evidence/latest")
+    assert "b3sum --check" in page.text("main")
+
+
+def test_the_page_follows_a_save_and_a_run_without_being_loaded_again(browser, shop, server):
+    page = visit(browser, server)
+    show(page, "tables")
+    page.ask("window.same = true")
+    shop.write("models/fresh.sql", "SELECT id FROM stg_orders")
+    page.wait("document.querySelector('main').textContent.includes('fresh')")
+    show(page, "runs")
+    before = len(shop.records())
+    page.ask("document.querySelector('form.choices button').click()")
+    page.wait("document.querySelectorAll('[aria-label=Runs] tbody tr').length > " + str(before))
+    assert before + 1 == len(shop.records())
+    assert page.ask("window.same")
+    (shop.root / "models/fresh.sql").unlink()
+    assert [] == page.complaints()
+
+
+EVIL = """<!doctype html><title>evil</title><script>
+window.tried = (async () => {
+  const own = 'http://127.0.0.1:%d';
+  const said = [];
+  const attempt = async (name, act) => {
+    try { said.push([name, await act()]); } catch { said.push([name, 'refused']); }
+  };
+  await attempt('fetch', async () => (await fetch(own + '/api/v1/project', { credentials: 'include' })).text());
+  await attempt('blind', async () => (await fetch(own + '/api/v1/project', { mode: 'no-cors', credentials: 'include' })).text());
+  await attempt('post', async () => (await fetch(own + '/api/v1/actions/run', { method: 'POST', mode: 'no-cors', credentials: 'include', body: '{}' })).text());
+  await attempt('json', async () => (await fetch(own + '/api/v1/actions/run', { method: 'POST', credentials: 'include', headers: { 'Content-Type': 'application/json' }, body: '{}' })).text());
+  await attempt('events', () => new Promise((yes) => { const e = new EventSource(own + '/api/v1/events', { withCredentials: true }); e.onopen = () => yes('open'); e.onerror = () => { e.close(); yes('refused'); }; }));
+  await attempt('script', () => new Promise((yes) => { const s = document.createElement('script'); s.src = own + '/app.js'; s.onload = () => yes('loaded'); s.onerror = () => yes('refused'); document.head.append(s); }));
+  await attempt('frame', () => new Promise((yes) => { const f = document.createElement('iframe'); f.src = own + '/'; f.onload = () => { try { yes(f.contentDocument.body.textContent || 'refused'); } catch { yes('refused'); } }; document.body.append(f); }));
+  return said;
+})();
+</script><form id="form" method="post" action="http://127.0.0.1:%d/api/v1/actions/run" target="there"><input name="select" value="+all"></form><iframe name="there"></iframe>"""
+
+
+def test_a_malicious_page_in_the_same_browser_gets_nothing_and_does_nothing(browser, shop, server):
+    visit(browser, server)
+    before = len(shop.records())
+    jobs = server.jobs.report().job
+
+    class Evil(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = (EVIL % (server.server_port, server.server_port)).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    evil = ThreadingHTTPServer(("127.0.0.1", 0), Evil)
+    thread = threading.Thread(target=evil.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    try:
+        page = browser.open_page()
+        # Another site, and the same site on another port, to which browsers send cookies.
+        for host in ("localhost", "127.0.0.1"):
+            page.visit(f"http://{host}:{evil.server_port}/")
+            found = dict(page.ask("window.tried"))
+            assert set(found) == {"fetch", "blind", "post", "json", "events", "script", "frame"}
+            assert {"refused", ""} >= set(found.values()), found
+            page.ask("document.getElementById('form').submit()")
+            page.ask("new Promise((done) => setTimeout(done, 300))")
+        # By a name that leads here, as after a rebinding.
+        page.visit(f"http://rebound.localhost:{server.server_port}/?token={server.guard.token}")
+        assert "not the host" in page.text("body")
+    finally:
+        evil.shutdown()
+        thread.join()
+        evil.server_close()
+    assert before == len(shop.records())
+    assert jobs == server.jobs.report().job
+
+
+def test_no_name_or_text_of_a_hostile_project_acts(browser, tmp_path):
+    with serving(open_project(tmp_path, HOSTILE)) as server:
+        page = visit(browser, server)
+        page.ask("window.owned = () => { window.wasOwned = true; }; true")
+        names = page.ask("Rocky.store.index.tables.map((table) => table.name)")
+        assert {"<b>bold", "__proto__"} <= set(names)
+        routes = [
+            "",
+            "tables",
+            "graph?overlay=governance",
+            "graph?overlay=replay",
+            "findings",
+            "governance",
+            "checks",
+            "runs",
+            "state",
+        ]
+        routes += [
+            page.ask(f"Rocky.store.tableLink(Rocky.store.named({json.dumps(name)})).slice(2)")
+            for name in names
+        ]
+        routes.append(
+            "reach?from=" + page.ask("encodeURIComponent('<b>bold.<img src=x onerror=owned()>')")
+        )
+        routes.append("branch/" + page.ask("encodeURIComponent('<img src=x onerror=owned()>')"))
+        for route in routes:
+            show(page, route)
+            assert 0 == page.ask(
+                "document.querySelectorAll('main script, main img, main iframe, main svg[onload]').length"
+            )
+            assert [] == page.ask(
+                "[...document.querySelectorAll('a')].map((each) => each.getAttribute('href')).filter((href) => !href.startsWith('#'))"
+            )
+        assert page.ask("window.wasOwned === undefined && ({}).polluted === undefined")
+        refused = [
+            each
+            for each in page.complaints()
+            if "Content Security Policy" in each or "exception" in each.lower()
+        ]
+        assert [] == refused

@@ -1,0 +1,188 @@
+"""The protocol: answers are the reports of operations, kept until something changes."""
+
+import json
+import time
+from http.client import HTTPConnection
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from rocky.operations.execution.run import run
+from rocky.operations.graph.lineage import LineageRequest, lineage
+from rocky.operations.records.trace import TraceRequest, trace
+from rocky.operations.report import encode_report
+from rocky.plan.request import RunRequest
+from rocky.protocol.endpoint import without_quotes
+from rocky.protocol.endpoints import ENDPOINTS
+from rocky.web.guard import HEADERS
+from tests.operations.projects import GOOD, open_project
+from tests.web.servers import ask, serving
+from tools.generate_openapi import FILE, format_openapi
+
+OPENAPI = json.loads(FILE.read_text())
+
+
+def told(server, path, **more):
+    answer = ask(server, f"/api/v1/{path}", **more)
+    assert 200 == answer.status, answer.body
+    return answer.document
+
+
+def without_head(document):
+    return {name: each for name, each in document.items() if name not in ("version", "endpoint")}
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + 10
+    while not (found := condition()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return found
+
+
+def test_the_document_of_the_protocol_is_that_of_its_types():
+    assert FILE.read_text() == format_openapi(), "`make schemas` writes it"
+
+
+@pytest.mark.slow
+def test_an_answer_is_the_report_of_its_operation_and_fits_the_document(shop):
+    run(shop.workspace, RunRequest())
+    questions = {
+        "project": "project",
+        "details": "details?part=0",
+        "overlay": "overlay?name=replay",
+        "lineage": "lineage?target=stg_orders&downstream=true",
+        "trace": "trace?run=latest",
+    }
+    plain = (
+        "compile", "list", "catalog", "dag", "history", "run", "cost", "plan", "branches",
+        "compliance", "state", "verify", "record",
+    )  # fmt: skip
+    with serving(shop.workspace) as server:
+        for name, question in (questions | {each: each for each in plain}).items():
+            found = told(server, question)
+            kind = OPENAPI["paths"][f"/api/v1/{name}"]["get"]["responses"]["200"]
+            schema = kind["content"]["application/json"]["schema"]
+            whole = {**schema, "components": OPENAPI["components"]}
+            errors = [each.message[:200] for each in Draft202012Validator(whole).iter_errors(found)]
+            assert [] == errors, name
+        report = encode_report(trace(shop.workspace, TraceRequest()))
+        assert json.loads(json.dumps(report)) == without_head(told(server, "trace?run=latest"))
+        report = encode_report(
+            lineage(shop.workspace, LineageRequest("stg_orders", downstream=True))
+        )
+        assert json.loads(json.dumps(report)) == without_head(told(server, questions["lineage"]))
+
+
+def test_an_argument_that_nobody_declared_is_refused_with_the_nearest(tmp_path):
+    with serving(open_project(tmp_path, GOOD)) as server:
+        for question, status, said in (
+            ("lineage?taget=good", 400, "target"),
+            ("lineage?target=god", 404, "good"),
+            ("details?part=x", 400, "number"),
+            ("details?part=99", 404, "part 99"),
+            ("details", 400, "missing"),
+            ("overlay?name=other", 400, "governance"),
+            ("lineage?target=a&target=b", 400, "more than once"),
+            ("lineage?target=%ff", 400, "name=value"),
+            (f"lineage?target={'x' * 3000}", 400, "longer"),
+            ("run", 404, "no run"),
+            ("nothing", 404, "there is project"),
+        ):
+            answer = ask(server, f"/api/v1/{question}")
+            assert status == answer.status, answer.body
+            assert said in answer.document["error"]["message"], question
+
+
+@pytest.mark.slow
+def test_a_save_is_told_and_the_next_answer_is_new(tmp_path):
+    with serving(open_project(tmp_path, GOOD)) as server:
+        assert 3 == len(told(server, "project")["tables"])
+        # Nothing is missed once the first look is over.
+        time.sleep(0.5)
+        before = server.notices.last
+        (tmp_path / "models/more.sql").write_text("SELECT order_id FROM good\n")
+        wait_for(lambda: server.notices.last > before)
+
+        assert 4 == len(wait_for(lambda: told(server, "project")["tables"]))
+        events = server.notices.after(before, 0)
+        assert [("change", {"kinds": ["files"]})] == [(e.event, json.loads(e.data)) for e in events]
+
+
+@pytest.mark.slow
+def test_who_only_looks_causes_no_change_and_a_run_does(shop):
+    run(shop.workspace, RunRequest())
+    with serving(shop.workspace) as server:
+        time.sleep(0.5)
+        before = server.notices.last
+        for name in ("project", "state", "history", "trace", "verify", "plan", "record"):
+            told(server, name)
+        time.sleep(0.5)
+        assert [] == list(server.notices.after(before, 0))
+        run(shop.workspace, RunRequest())
+        wait_for(lambda: server.notices.last > before)
+        assert {"ledger"} == {
+            kind
+            for each in server.notices.after(before, 0)
+            for kind in json.loads(each.data)["kinds"]
+        }
+        assert 2 == told(server, "history")["count"]
+
+
+@pytest.mark.slow
+def test_the_stream_says_what_happens(tmp_path):
+    with serving(open_project(tmp_path, GOOD)) as server:
+        connection = HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+        cookie = f"{server.guard.cookie}={server.guard.token}"
+        connection.request("GET", "/api/v1/events", headers={"Cookie": cookie})
+        answer = connection.getresponse()
+        assert "text/event-stream; charset=utf-8" == answer.headers["Content-Type"]
+        assert b": here\n" == answer.readline()
+        server.notices.tell("change", kinds=["files"])
+        lines = [answer.readline() for _ in range(4)]
+        assert b'event: change\ndata: {"kinds": ["files"]}\n' in b"".join(lines)
+        connection.close()
+
+
+@pytest.mark.slow
+def test_a_run_that_the_page_asks_for_passes_the_gates_and_is_recorded(shop):
+    with serving(shop.workspace, allow_actions=True) as server:
+        own = f"http://127.0.0.1:{server.server_port}"
+
+        def act(**given):
+            body = json.dumps(given).encode()
+            kind = {"Origin": own, "Content_Type": "application/json"}
+            return ask(server, "/api/v1/actions/run", method="POST", body=body, **kind)
+
+        assert 400 == act(selct=["a"]).status
+        assert 400 == act(select=[{"a": 1}]).status
+        assert 202 == act(select=[]).status
+        job = wait_for(lambda: (j := server.jobs.report().job) and j.status != "running" and j)
+        assert ("done", None) == (job.status, job.error)
+        assert 1 == len(shop.records())
+        assert shop.records()[0].run_id == told(server, "actions")["job"]["report"]["run_id"]
+        assert 202 == act(select=["nothing_like_it"]).status
+        job = wait_for(lambda: (j := server.jobs.report().job) and j.status != "running" and j)
+        assert ("failed", "NothingSelected") == (job.status, job.error["kind"])
+
+
+def test_others_get_documents_without_texts_that_may_quote_a_row():
+    document = {
+        "reason": "row 17", "run": {"reason": "first build", "models": [{"error": "x", "name": "m"}]},
+        "check_outcomes": [{"observed": "secret", "passed": False}],
+    }  # fmt: skip
+
+    assert {
+        "run": {"reason": "first build", "models": [{"name": "m"}]},
+        "check_outcomes": [{"passed": False}],
+    } == without_quotes(document)
+
+
+def test_what_shows_values_is_named_once_and_each_endpoint_says_what_it_is():
+    assert {"logs", "record", "verify", "plan", "rows", "state"} == {
+        each.name for each in ENDPOINTS if each.shows_values
+    }
+    assert {"history", "run", "trace"} == {each.name for each in ENDPOINTS if each.may_quote}
+    assert len(ENDPOINTS) == len({each.name for each in ENDPOINTS})
+    assert all(each.about.endswith(".") and each.reports for each in ENDPOINTS)
+    assert "no-store" == HEADERS["Cache-Control"]
