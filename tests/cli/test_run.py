@@ -69,7 +69,7 @@ def test_a_time_interval_that_is_none_is_refused_before_spark_starts(rocky, shop
 @pytest.mark.parametrize(
     ("file", "text", "said"),
     [
-        ("rocky.toml", '\n[governance]\nenforce = "catalog"\n', "`catalog` is not supported yet"),
+        ("rocky.toml", '\n[governance]\nenforce = "catalog"\n', "`catalog` needs a catalogue"),
         ("models/staging/stg_orders.toml", "\n[governance]\n", "`[governance]` is not supported"),
     ],
 )

@@ -82,6 +82,8 @@ class TestDelete:
         (tmp_path / "elsewhere").mkdir()
         monkeypatch.chdir(tmp_path / "elsewhere")
         path = str(shop / STATE_FILE)
+        (mark,) = rocky("state", "--state-path", path).json["watermarks"]
+        assert mark["last_value"].startswith("(hidden: there is no project")
 
         assert ExitCode.OK == rocky("--state-path", path, "state", "delete", "--table", TABLE).code
         assert [] == rocky("state", "--state-path", path).json["watermarks"]

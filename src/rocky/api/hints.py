@@ -120,6 +120,8 @@ def _method(words: list[str]) -> tuple[str, str, list[str]]:
     method, rest = _CALLS.get(" ".join(words[:length]), ""), words[length:]
     if method == "restore_table" and "--from-tables" in rest:
         return "", "restore_state", [each for each in rest if each != "--from-tables"]
+    if method == "doctor":
+        return "", method, [each for each in rest if each != "--check"]
     if method == "compile":
         return "", method, [each for each in rest if each != "spark"]
     if words[0] == "branch" and words[1:2] and words[1] in _OF_A_BRANCH:

@@ -6,7 +6,7 @@ when something has changed. A request passes the guard first, whatever it asks f
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Final
 from urllib.parse import parse_qs, urlsplit
 
 from rocky.errors import InvalidRequest, RockyError, SourceUnreadable
+from rocky.operations.digest import Digest, Digested
 from rocky.operations.page.site_folder import load_assets
 from rocky.operations.report import encode_report, format_report
 from rocky.operations.workspace import Workspace
@@ -53,15 +54,19 @@ _OPENED: Final = """<!doctype html>
 another site's link redirects to."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServerAddress:
+@dataclass(frozen=True, slots=True, repr=False)
+class ServerAddress(Digested):
     """Where a page is, and whether it may act."""
 
     url: str
     host: str
     port: int
     allow_actions: bool
-    token: str | None = field(default=None, repr=False)
+    token: str | None = None
+
+    def digest(self) -> Digest:
+        # Without the token, which the address has too.
+        return Digest(f"{self.host}:{self.port}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Final
 
 from rocky.analysis.disclosure import hidden_text
+from rocky.errors import ProjectNotFound
 from rocky.ledger.run_records import WatermarkState
 from rocky.operations.rows.disclosure import disclosure_for
 from rocky.operations.workspace import Workspace, compile_workspace
@@ -11,15 +13,21 @@ from rocky.project import Project
 from rocky.project.configuration.pipelines import ReplicationPipeline
 from rocky.project.configuration.strategies import Incremental, Microbatch
 
+_UNKNOWN: Final = "(hidden: there is no project that says what it is)"
+
 
 def hide_marks(
     workspace: Workspace, marks: tuple[WatermarkState, ...]
 ) -> tuple[WatermarkState, ...]:
     """Watermarks as the person who is at work here may see them.
 
-    Of a table that the project does not know any more it is not known which column it was.
+    Of a table that the project does not know any more it is not known which column it was. Beside a
+    state file alone there is nobody to ask, and none is shown.
     """
-    compilation = compile_workspace(workspace)
+    try:
+        compilation = compile_workspace(workspace)
+    except ProjectNotFound:
+        return tuple(replace(each, last_value=_UNKNOWN) for each in marks)
     looking = disclosure_for(workspace, compilation)
     if not looking:
         return marks
