@@ -82,6 +82,8 @@ def _render(report: ComplianceReport) -> Iterator[str]:
         rows = [_row(each) for each in report.per_column]
         yield render_table(head, rows, set())
     if report.probed:
+        if report.per_column:
+            yield ""
         head = ("MODEL", "COLUMN", "TAG", "TABLE", "THROUGH", "SAW", "ROWS")
         yield render_table(head, [_seen(each) for each in report.probed], {6})
     for each in report.exceptions:
