@@ -297,3 +297,19 @@ def test_an_exception_of_several_environments_is_shown_once(tmp_path):
 
     assert 1 == answer.output.count("exception: people.salary (secret)")
     assert "exception: people.salary (secret) in default, dev: no mask" in answer.output
+
+
+def test_masks_of_a_catalogue_are_said_to_hold_there(tmp_path):
+    settings = (
+        '[mask]\npii = "redact"\n[governance]\nenforce = "catalog"\n'
+        '[governance.catalog]\nkind = "databricks"\nurl = "http://127.0.0.1:1"\n'
+        'token = "${TOKEN_OF_IT}"\nwarehouse_id = "1"\n'
+    )
+
+    open_project(tmp_path, {**PROJECT, "rocky.toml": settings})
+    found = compliance(
+        Workspace(tmp_path, environment={"TOKEN_OF_IT": "a token"}), ComplianceRequest()
+    ).per_column
+
+    levels = {each.envs[0].level for each in found if each.column in ("email", "mail")}
+    assert {"catalog"} == levels

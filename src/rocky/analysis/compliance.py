@@ -155,8 +155,8 @@ class _Judge:
         masked there, whatever holds for models.
         """
         plan = self._plan
-        masked = {*plan.of(key), *plan.of(twin_key(key))}
-        return key not in self._project.writers and column in {each.lower() for each in masked}
+        shown = (plan.of(key), plan.of(twin_key(key)), plan.catalog.get(key, {}))
+        return key not in self._project.writers and any(column in each for each in shown)
 
     def _obstacle(self, key: str, column: str) -> str:
         """Why a mask that is asked for is not there; empty where nothing is in its way."""

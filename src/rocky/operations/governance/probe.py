@@ -166,7 +166,9 @@ class _Probe:
         elif model is None or not isinstance(model.strategy, Ephemeral):
             own = masks.of(key)
             stored = model is None or not is_inline(model.strategy)
-            yield _Place(target, adapter, False, digest_of(own), frozenset(own), has_files=stored)
+            # What a catalogue shows masked is clear in files, and masked nowhere before.
+            here = frozenset({*own, *masks.catalog.get(key, {})})
+            yield _Place(target, adapter, False, digest_of(own), here, has_files=stored)
 
     def _files(self, place: _Place, columns: Sequence[ClassifiedColumn]) -> Iterator[ProbedColumn]:
         root, adapter = self._project.root, find_adapter(self._project, place.by)
