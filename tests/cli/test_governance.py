@@ -90,6 +90,24 @@ def test_who_can_read_a_table_is_one_command(rocky, server):
     assert "declared, and not held yet" in out
 
 
+def test_a_table_is_found_as_sql_names_it_and_so_are_seeds_and_copies(rocky, tmp_path):
+    (tmp_path / "seeds").mkdir()
+    (tmp_path / "seeds/staff.csv").write_text("id\n1\n")
+    (tmp_path / "rocky.toml").write_text(
+        SETTINGS + '[pipeline.landing]\ntype = "load"\nsource_dir = "in"\n'
+        'target = { catalog = "shop", schema = "raw", table = "people" }\n'
+    )
+
+    for name, table in {
+        "marts.orders": "shop.marts.orders",
+        "staff": "shop.marts.staff",
+        "raw.people": "shop.raw.people",
+    }.items():
+        code, out, err = rocky("governance", "who", name)
+        assert 0 == code, err
+        assert table in out
+
+
 def test_drift_of_the_catalogue_is_shown(rocky, server):
     rocky("governance", "apply")
     server.tell(grants={"|".join(ORDERS): {"ana@shop": ["SELECT", "MODIFY"]}})

@@ -73,7 +73,10 @@ def test_erasing_says_what_holds_rows_what_went_and_never_whose(tmp_path, monkey
     assert f"4 rows and 3 files erased; the certificate is that of {run_id}\n" in done.output
     assert "receipt " in done.output
     assert ["clean", "clean"] == [each["status"] for each in again["tables"]]
-    assert "nothing to erase: no table holds such rows" in type_words("--where", WHERE).output
+    assert (
+        "nothing to erase: no table that carries the key holds such rows"
+        in type_words("--where", WHERE).output
+    )
     assert (
         "no erasure was interrupted, no table was built anew since" in type_words("--resume").output
     )

@@ -130,6 +130,23 @@ def test_a_table_whose_newest_version_is_clear_is_in_the_way(shop):
     assert () == shop.certificates
 
 
+def test_a_seed_that_was_loaded_masked_is_not_in_the_way_and_its_clear_version_goes(shop):
+    shop.write("seeds/staff.csv", f"who,mail\n1,{FIRST}\n")
+    tagged = 'columns = [ { name = "mail", type = "string", classification = "pii" } ]\n'
+    shop.write("seeds/staff.toml", tagged)
+    shop.write("models/logins.sql", "SELECT who, mail AS login FROM staff")
+    for settings in (shop.unmasked, shop.masked):
+        shop.write("rocky.toml", settings)
+        assert 0 == run(shop.workspace, RunRequest((*shop.names, "logins"))).exit_code
+
+    report = shop.clear()
+
+    found = {each.table.rpartition(".")[2]: each for each in report.tables}
+    assert ((0,), (0,)) == (found["staff"].versions, found["logins"].versions)
+    assert set() == shop.places_of(*CLEAR, besides=(*SOURCES, "seeds/"))
+    assert set() == shop.findings()
+
+
 def test_a_branch_with_clear_values_is_in_the_way(shop):
     shop.write("rocky.toml", shop.unmasked)
     shop.build()

@@ -3,7 +3,9 @@
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from rocky.cli.app import main
 from rocky.compiler.passes import compile_project
 from rocky.operations.check.ci import CiRequest, ci
 from rocky.operations.findings import ErrorsFound
@@ -257,3 +259,57 @@ def test_where_tags_are_strict_an_exposed_column_fails_a_build_in_ci(tmp_path):
     config = strict.replace('pii = "redact"', 'pii = "redact"\nsecret = "redact"')
 
     assert 1 == ci(open_project(tmp_path, {**PROJECT, "rocky.toml": config}), CiRequest()).exit_code
+
+
+def test_what_a_copy_has_masked_before_is_not_said_to_hold_at_the_level_of_a_twin(tmp_path):
+    settings = (
+        '[pipeline.bronze]\ntype = "replication"\nstrategy = "full_refresh"\n'
+        'source = { path = "lake" }\ntarget = { schema_template = "bronze_{schema}" }\n'
+        '[pipeline.shop]\nmodels = "models/**"\n[mask]\npii = "redact"\n'
+        '[governance]\nenforce = "twin"\nrestricted_schema = "restricted"\n'
+    )
+    source = SOURCE.replace('"raw.people"', '"lake.people"').replace(
+        "columns = [", 'format = "csv"\npath = "lake/shop/people"\ncolumns = [', 1
+    )
+    files = {
+        "rocky.toml": settings,
+        "sources/lake.toml": source,
+        "lake/shop/people/1.csv": "id\n1\n",
+        "models/copied.sql": "SELECT id, email FROM bronze_shop.people",
+    }
+
+    found = {
+        each.model: each.envs[0].level
+        for each in asked(tmp_path, files).per_column
+        if each.column == "email"
+    }
+
+    assert "twin" == found["people"]
+    assert "write" == found["copied"] == found["spark_catalog.bronze_shop.people"]
+
+
+def test_an_exception_of_several_environments_is_shown_once(tmp_path):
+    open_project(tmp_path, PROJECT)
+
+    answer = CliRunner().invoke(
+        main, ["-c", str(tmp_path / "rocky.toml"), "-o", "table", "compliance"]
+    )
+
+    assert 1 == answer.output.count("exception: people.salary (secret)")
+    assert "exception: people.salary (secret) in default, dev: no mask" in answer.output
+
+
+def test_masks_of_a_catalogue_are_said_to_hold_there(tmp_path):
+    settings = (
+        '[mask]\npii = "redact"\n[governance]\nenforce = "catalog"\n'
+        '[governance.catalog]\nkind = "databricks"\nurl = "http://127.0.0.1:1"\n'
+        'token = "${TOKEN_OF_IT}"\nwarehouse_id = "1"\n'
+    )
+
+    open_project(tmp_path, {**PROJECT, "rocky.toml": settings})
+    found = compliance(
+        Workspace(tmp_path, environment={"TOKEN_OF_IT": "a token"}), ComplianceRequest()
+    ).per_column
+
+    levels = {each.envs[0].level for each in found if each.column in ("email", "mail")}
+    assert {"catalog"} == levels

@@ -67,6 +67,37 @@ def test_a_table_that_is_clear_although_a_mask_is_declared_fails(shop):
     assert 1 == report["summary"]["total_exceptions"]
 
 
+def test_what_was_made_from_values_before_they_were_masked_is_clear(shop):
+    write(shop.root, {"models/mails.sql": "SELECT id, lower(email) AS mail FROM people"})
+    write(shop.root, {"rocky.toml": WRITE.replace('pii = "redact"', 'pii = "none"')})
+    shop.do("run", "people", "mails", "--full-refresh")
+    write(shop.root, {"rocky.toml": WRITE})
+    shop.do("run", "people")
+
+    code, report = probed(shop, "--fail-on", "exception")
+
+    assert 1 == code
+    assert ["masked"] == saw(report)
+    assert ["clear"] == saw(report, "spark_catalog.default.mails")
+    shop.do("run", "mails")
+    assert 0 == probed(shop, "--fail-on", "exception")[0]
+
+
+def test_without_records_nobody_says_that_what_a_table_is_made_from_was_masked(shop):
+    write(shop.root, {"models/mails.sql": "SELECT id, left(email, 1) AS mail FROM people"})
+    write(shop.root, {"rocky.toml": WRITE})
+    shop.do("run", "people", "mails")
+    before = {each["table"]: each for each in probed(shop)[1]["probed"]}
+    (shop.root / ".rocky-state.db").unlink()
+
+    after = {each["table"]: each for each in probed(shop)[1]["probed"]}
+
+    mails = "spark_catalog.default.mails"
+    assert ("undecided", "undecided") == (before[mails]["saw"], after[mails]["saw"])
+    assert "masked before" in before[mails]["reason"]
+    assert "no record tells" in after[mails]["reason"]
+
+
 def test_what_another_mask_wrote_is_not_called_masked(shop):
     # `redact` leaves three characters, which `truncate(3)` would leave too.
     write(shop.root, {"rocky.toml": CONFIG.replace('"redact"', '"truncate(3)"')})

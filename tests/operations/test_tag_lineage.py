@@ -46,6 +46,18 @@ def test_every_column_with_a_tag_is_listed_with_its_way(tmp_path):
     assert "mart" in found.to_svg()
 
 
+def test_of_a_model_that_does_not_compile_it_is_said_that_nothing_is_known(tmp_path):
+    files = {**FILES, "models/broken.sql": "SELECT emial FROM stg"}
+    workspace = open_project(tmp_path, files)
+
+    assert ("broken",) == lineage(workspace, LineageRequest(classification="pii")).broken
+    answer = CliRunner().invoke(
+        main,
+        ["-c", str(tmp_path / "rocky.toml"), "-o", "table", "lineage", "--classification", "pii"],
+    )
+    assert "not known of `broken`" in answer.output
+
+
 def test_a_lowered_tag_is_found_under_its_lower_name(tmp_path):
     found = lineage(open_project(tmp_path, FILES), LineageRequest(classification="low"))
 

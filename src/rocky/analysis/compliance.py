@@ -15,7 +15,7 @@ from rocky.analysis.masks.plan import plan_masks
 from rocky.project import Project
 from rocky.project.configuration.masks import MaskStrategy
 from rocky.project.pipeline_tables import PipelineTable
-from rocky.project.project import mask_environments, mask_level, mask_strategies
+from rocky.project.project import mask_environments, mask_level, mask_strategies, twin_key
 
 DEFAULT: Final = "default"
 """How the environment is called that is there when none is named."""
@@ -136,9 +136,7 @@ class _Judge:
                 return Protected(self._env, "exposed", strategy, by, reason=reason)
             if is_clear(self._plan, key, column):
                 return Protected(self._env, "not_stored", strategy, by)
-            # What pipelines write is masked in the table itself, whatever holds for models.
-            copied = key in self._project.writers
-            level = "write" if copied else mask_level(self._project)
+            level = mask_level(self._project) if self._is_shown(key, column) else "write"
             return Protected(self._env, "masked", strategy, by, level)
         if own is not None and own.name == "none":
             return Protected(self._env, "clear_by_decision", own)
@@ -149,6 +147,16 @@ class _Judge:
         if fact.tag in self._project.config.classifications.allow_unmasked:
             return Protected(self._env, "allowed")
         return Protected(self._env, "exposed", reason=f"no mask for the tag `{fact.tag}`")
+
+    def _is_shown(self, key: str, column: str) -> bool:
+        """Whether a mask is put on a clear column here, so that the level says where it holds.
+
+        What pipelines write is masked in the table itself, and what models take from it has been
+        masked there, whatever holds for models.
+        """
+        plan = self._plan
+        shown = (plan.of(key), plan.of(twin_key(key)), plan.catalog.get(key, {}))
+        return key not in self._project.writers and any(column in each for each in shown)
 
     def _obstacle(self, key: str, column: str) -> str:
         """Why a mask that is asked for is not there; empty where nothing is in its way."""

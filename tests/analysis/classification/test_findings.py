@@ -139,6 +139,22 @@ def test_a_tag_that_nothing_masks_is_told_once_and_an_error_if_strict(tmp_path):
         assert found[0].severity == severity
 
 
+def test_a_tag_beside_one_that_is_masked_is_not_called_clear(tmp_path):
+    both = {"models/logins.toml": '[classification]\nlogin = ["pii", "gdpr"]\n'}
+    for mask, clear in (("redact", set()), ("none", {"gdpr"})):
+        config = {"rocky.toml": f'[mask]\npii = "{mask}"\n'}
+        found = compiled(tmp_path / mask, {**LOGINS, **both, **config}).diagnostics
+
+        told = {
+            tag
+            for each in found
+            if each.code == "W004"
+            for tag in ("gdpr", "pii")
+            if f"`{tag}`" in each.message
+        }
+        assert clear == told
+
+
 def test_a_tag_of_a_column_that_a_source_or_seed_has_not_got_is_an_error(tmp_path):
     missing = PEOPLE + 'emial = "pii"\n'
     misspelt = missing.replace(

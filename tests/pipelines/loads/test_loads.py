@@ -3,6 +3,8 @@
 import gzip
 
 from rocky.ledger.pipeline_state import load_file_hashes
+from rocky.operations.governance.erase import EraseRequest, erase
+from rocky.operations.workspace import Workspace
 from tests.pipelines.lakes import statuses
 from tests.pipelines.loads.folders import ORDERS, LoadProject, errors, reasons
 from tests.run.runs import verify
@@ -226,3 +228,16 @@ def test_what_was_loaded_is_recorded_with_the_run_that_did_it(tmp_path):
     (execution,) = project.last_run().models_executed
     assert "append" == execution.strategy
     assert report.run.run_id == project.last_run().run_id
+
+
+def test_an_erasure_names_the_folder_and_a_table_as_sql_does(tmp_path):
+    project = LoadProject(tmp_path)
+    project.put_text("one.csv", ONE)
+    project.run()
+
+    report = erase(Workspace(tmp_path), EraseRequest("id = 1", sources=("files.orders",)))
+
+    assert [(ORDERS, 1)] == [(each.table, each.rows) for each in report.tables]
+    ((folder, advice),) = [(each.name, each.advice) for each in report.sources]
+    assert "in" == folder
+    assert "`rocky run --pipeline bronze --full-refresh`" in advice

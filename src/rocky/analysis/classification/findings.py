@@ -27,6 +27,7 @@ from rocky.diagnostics.diagnostic import Span
 from rocky.diagnostics.suggestion import suggestion
 from rocky.project import ModelFile, Project
 from rocky.project.configuration.classifications import TagAllowance
+from rocky.project.configuration.masks import MaskStrategy
 from rocky.project.contracts import Contract
 from rocky.project.models import setting_place
 from rocky.project.pipeline_tables import PipelineTable
@@ -184,12 +185,13 @@ def _unmasked(
     """One finding a tag that columns of models, or of copies, have and nothing masks."""
     settings = project.config.classifications
     held: dict[str, list[TagFact]] = {}
+    masked = mask_strategies(project)
     copies = (key for key, each in project.sources.items() if isinstance(each, PipelineTable))
     for key in (*models, *copies):
         for found in facts.table(key).values():
             for fact in found:
-                held.setdefault(fact.tag, []).append(fact)
-    masked = mask_strategies(project)
+                if not _is_masked(fact, found, masked):
+                    held.setdefault(fact.tag, []).append(fact)
     for tag, held_by in held.items():
         declared = settings.tags.get(tag)
         if tag in masked or tag in settings.allow_unmasked or (settings.tags and declared is None):
@@ -205,11 +207,19 @@ def _unmasked(
             span,
             path or project.config_path,
             Severity.ERROR if settings.strict else severity_of(Code.UNMASKED_TAG),
-            help=f'say how to mask it, or that it may be clear: `allow_unmasked = ["{tag}"]` in'
-            " `[classifications]`",
+            help=f'say how to mask it, such as `{tag} = "redact"` in `[mask]`, or that it may be'
+            f' clear: `allow_unmasked = ["{tag}"]` in `[classifications]`',
             model=origin.table if origin.table.lower() in project.models else None,
             notes=tuple(way_notes(first)),
         )
+
+
+def _is_masked(
+    fact: TagFact, beside: Iterable[TagFact], masked: Mapping[str, MaskStrategy]
+) -> bool:
+    """Whether a column is masked for another tag that it has too, wherever it has this one."""
+    others = {each.tag for each in beside if each.field in ("", fact.field)} & masked.keys()
+    return bool(others) and all(masked[each].name != "none" for each in others)
 
 
 def _written_values(

@@ -82,13 +82,25 @@ def _render(report: ComplianceReport) -> Iterator[str]:
         rows = [_row(each) for each in report.per_column]
         yield render_table(head, rows, set())
     if report.probed:
+        if report.per_column:
+            yield ""
         head = ("MODEL", "COLUMN", "TAG", "TABLE", "THROUGH", "SAW", "ROWS")
         yield render_table(head, [_seen(each) for each in report.probed], {6})
+    unknown = [each.model for each in report.per_column if each.declared and each.column == "*"]
+    if unknown:
+        names = ", ".join(f"`{each}`" for each in dict.fromkeys(unknown))
+        yield (
+            f"note: the columns of {names} are not known before a first run, so whatever is read of"
+            " it has all its tags"
+        )
+    together: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
     for each in report.exceptions:
         place = f"{each.model}.{each.column} ({each.classification})"
-        yield f"exception: {place} in {each.env}: {each.reason}"
-        if len(each.path) > 1:
-            yield f"  {' -> '.join(each.path)}"
+        together.setdefault((place, each.reason, each.path), []).append(each.env)
+    for (place, reason, path), envs in together.items():
+        yield f"exception: {place} in {', '.join(envs)}: {reason}"
+        if len(path) > 1:
+            yield f"  {' -> '.join(path)}"
     if report.declassified:
         yield from _render_declassified(report)
     yield _last_line(report)

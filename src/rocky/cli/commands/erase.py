@@ -109,14 +109,15 @@ def _said(table: TableErasure) -> str:
         return "no such row, in any version"
     log = f"{counted(table.commits, 'commit')} without statistics" if table.commits else ""
     at = "" if table.to_version is None else f"version {table.to_version}"
-    spans = f"in versions {format_versions(table.versions)}" if table.versions and not at else ""
+    word = "version" if len(table.versions) == 1 else "versions"
+    spans = f"in {word} {format_versions(table.versions)}" if table.versions and not at else ""
     return ", ".join(each for each in (at, spans, log) if each)
 
 
 def _last_line(report: EraseReport) -> str:
     touched = [each for each in report.tables if each.status in ("erased", "pending")]
     if not touched:
-        return "nothing to erase: no table holds such rows"
+        return "nothing to erase: no table that carries the key holds such rows, in any version"
     rows = counted(sum(each.rows for each in touched), "row")
     files = counted(sum(each.files for each in touched), "file")
     if not report.applied:

@@ -134,4 +134,4 @@ def _render_who(report: WhoReport) -> str:
         for each in report.readers
     ]
     said = f"{report.table} in {report.catalogue}; whoever can read its files needs no grant"
-    return "\n".join([render_table(("WHO", "THROUGH", "", "BY"), rows, set()), said])
+    return "\n".join([render_table(("WHO", "THROUGH", "STATE", "BY"), rows, set()), said])

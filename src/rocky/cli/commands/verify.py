@@ -89,7 +89,7 @@ def _summary(report: VerifyReport) -> str:
         f"{counted(checked.files, 'file')} ({format_bytes(checked.bytes)})",
     ]
     if checked.collected:
-        parts.append(f"{counted(checked.collected, 'file')} collected since")
+        parts.append(f"{counted(checked.collected, 'file')} collected or erased since")
     if report.seals:
         newest = max(report.seals, key=lambda each: each.seq)
         parts.append(

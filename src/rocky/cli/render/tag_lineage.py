@@ -24,6 +24,9 @@ def render_tag(report: TagLineage) -> str:
             f" {each.reason} (approved by {each.approved_by})"
             for each in report.declassified
         ]
+    if report.broken:
+        names = ", ".join(f"`{each}`" for each in report.broken)
+        lines += ["", f"not known of {names}: `rocky compile` says what is wrong there"]
     return "\n".join([*lines, ""])
 
 

@@ -142,6 +142,9 @@ def _named(
 ) -> ColumnRef:
     key, models = name.replace("`", "").lower(), compilation.project.models.values()
     targets = {each.target.full_name.lower(): each.name for each in models}
+    # SQL reads the copies of pipelines without their catalog, and so may be said here.
+    ends = [each for each in (*tables, *targets) if each.endswith(f".{key}")]
+    key = ends[0] if key not in tables and len(ends) == 1 else key
     found = tables.get(key) or tables.get(targets.get(key, "").lower())
     if found is None:
         hint = suggestion(name, [each for each, _ in tables.values()]) or "`rocky list` shows all"

@@ -22,6 +22,7 @@ from rocky.maintenance.erasure.carriers import target_of
 from rocky.maintenance.tables import load_table_records
 from rocky.project.models import Target
 from rocky.project.pipeline_tables import PipelineTable
+from rocky.run.materialize.seeds import SEED_HASH
 from rocky.store.delta.actions import Action
 from rocky.store.delta.change import DELETE
 from rocky.store.delta.snapshot import MASKS, ROWS_HASH
@@ -71,12 +72,14 @@ def masks_now(compilation: Compilation) -> MasksNow:
 class WrittenVersion:
     """What the log says of one version: its masks, the hash of its rows, and what it did.
 
-    One that `keeps` has no rows that the version before it had not.
+    One that `keeps` has no rows that the version before it had not. The rows of one that is
+    `seeded` are those of a file: nothing else is recorded of what it was made from.
     """
 
     digest: str
     rows_hash: str | None
     keeps: bool
+    seeded: bool
 
 
 class MaskHistory:
@@ -193,9 +196,10 @@ class _Walk:
             return False
         made = self._history.made(target, version)
         if made is None:
-            if self._history.versions(target)[version].keeps:
+            said = self._history.versions(target)[version]
+            if said.keeps:
                 return version == 0 or before[version - 1]
-            return self._unknown
+            return said.seeded or self._unknown
         base = None if made.full_refresh else made.base_version
         if base is not None and not (base < len(before) and before[base]):
             return False
@@ -254,13 +258,25 @@ def read_versions(table: Table) -> tuple[WrittenVersion, ...]:
         if said:
             configuration = said[-1].get("configuration") or {}
         digest, rows_hash = configuration.get(MASKS, ""), configuration.get(ROWS_HASH)
-        found.append(WrittenVersion(digest, rows_hash, _keeps(actions)))
+        seeded = SEED_HASH in configuration and _replaces(actions)
+        found.append(WrittenVersion(digest, rows_hash, _keeps(actions), seeded))
     return tuple(found)
 
 
 def _keeps(actions: Sequence[Action]) -> bool:
     """Whether a commit brings no row that was not there: it cuts files anew, or only deletes."""
-    info: Action = next((each["commitInfo"] for each in actions if each.get("commitInfo")), {})
+    info = _info(actions)
     added = [each["add"] for each in actions if each.get("add")]
     deletes = info.get("operation") == DELETE and info.get("runId") is not None
     return deletes or all(each.get("dataChange") is False for each in added)
+
+
+def _replaces(actions: Sequence[Action]) -> bool:
+    """Whether a run put new rows in the place of all that were there."""
+    info = _info(actions)
+    mode = info.get("operationParameters", {}).get("mode")
+    return mode == "Overwrite" and info.get("runId") is not None
+
+
+def _info(actions: Sequence[Action]) -> Action:
+    return next((each["commitInfo"] for each in actions if each.get("commitInfo")), {})

@@ -47,6 +47,7 @@ from rocky.operations.workspace import (
 )
 from rocky.plan.arguments import Request
 from rocky.project import Project
+from rocky.project.collisions import target_of_seed
 
 _LEAST_OF_ID: Final = 8
 
@@ -60,7 +61,7 @@ class ApplyRequest(Request):
 
 @dataclass(frozen=True, slots=True)
 class WhoRequest(Request):
-    """The table, by its model or its full name."""
+    """The table, by its model or seed, or by its name, with or without the catalog."""
 
     table: str
 
@@ -282,10 +283,20 @@ def make_state(workspace: Workspace) -> None:
 
 
 def _table_named(project: Project, name: str) -> TableParts:
-    for each in tables_of(project):
-        if ".".join(each).lower() == name.lower():
-            return each
+    """A table by its model or seed, or by its name, with or without the catalog."""
+    wanted = name.replace("`", "").lower()
+    if wanted in project.models:
+        return TableParts(*project.models[wanted].target)
+    if wanted in project.seeds:
+        return TableParts(*target_of_seed(project.seeds[wanted], project.config))
+    found = {each for each in tables_of(project) if _ends_with(each, wanted)}
+    if len(found) == 1:
+        return found.pop()
     return TableParts(*model_named(project, name).target)
+
+
+def _ends_with(table: TableParts, name: str) -> bool:
+    return f".{'.'.join(table).lower()}".endswith(f".{name}")
 
 
 def _report(

@@ -34,7 +34,10 @@ from rocky.plan.adapters import main_adapter
 from rocky.plan.arguments import Request
 from rocky.plan.kept_plan import PLANS_FOLDER
 from rocky.project import Project
+from rocky.project.configuration.pipelines import LoadPipeline
 from rocky.project.configuration.strategies import WHOLE_STRATEGIES
+from rocky.project.pipeline_tables import PipelineTable
+from rocky.project.toml.variables import written
 from rocky.run.prepare.pins import open_project_warehouse
 
 # Who only asks what would be done does not wait for pyspark.
@@ -307,7 +310,27 @@ class _Erasure:
                         " in git, or `rocky seed` brings them back",
                     )
                 )
-        return tuple(found)
+            table = self._project.sources.get(name.lower())
+            if isinstance(table, PipelineTable) and not table.reads:
+                found.append(self._undeclared(table))
+        return tuple(dict.fromkeys(found))
+
+    def _undeclared(self, table: PipelineTable) -> Remainder:
+        """What a pipeline copies or loads that no source declares."""
+        name = table.pipeline
+        pipeline = self._project.config.pipeline.get(name)
+        if isinstance(pipeline, LoadPipeline):
+            return Remainder(
+                str(written(pipeline.source_dir)),
+                f"files from which `{name}` loads: take the rows out of them, and then"
+                f" `rocky run --pipeline {name} --full-refresh`; without it a file that was"
+                " changed is loaded beside the rows that it had",
+            )
+        return Remainder(
+            table.name,
+            f"pipeline `{name}` copies it: delete the rows where it copies them from first, or the"
+            " next run brings them back",
+        )
 
     def _apply(self, report: EraseReport, columns: Mapping[str, Sequence[str]]) -> EraseReport:
         _refuse_obstacles(report, with_branches=self._request.with_branches)

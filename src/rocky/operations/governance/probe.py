@@ -3,6 +3,7 @@
 Two ways lead to a table: its files, all rows of the current version, and the catalogue, the first
 rows, where tables are registered. `masked` is only said of values that were looked at and show no
 more than the mask allows and, of files, where the version says that it was written by that mask.
+What was masked in another table before it came here may show anything: records tell whether it was.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,7 +18,8 @@ from rocky.analysis.masks.recognition import Sight, joined, look_at, values_in
 from rocky.errors import StoreUnreadable
 from rocky.language.datatypes.types import StructField
 from rocky.language.names import quote_name
-from rocky.operations.workspace import Workspace
+from rocky.maintenance.erasure.mask_history import MaskHistory, masks_now
+from rocky.operations.workspace import Workspace, state_path
 from rocky.plan.adapters import adapter_of, find_adapter
 from rocky.project.configuration.strategies import Ephemeral, is_inline
 from rocky.project.models import Target
@@ -25,8 +27,9 @@ from rocky.project.pipeline_tables import PipelineTable
 from rocky.project.project import mask_level, twin_key
 from rocky.run.materialize.seeds import seed_target
 from rocky.run.prepare.pins import open_project_warehouse
-from rocky.store.delta.snapshot import MASKS
+from rocky.store.delta.snapshot import MASKS, Snapshot
 from rocky.store.parquet.rows import column_values, load_batches
+from rocky.store.warehouse import Warehouse
 
 # Files are read without Spark.
 if TYPE_CHECKING:
@@ -76,6 +79,18 @@ class _Place:
     has_files: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """What a version says of itself, or what stands for it where there is none to ask.
+
+    `as_planned`: by the masks of now. `from_masked`: made from versions that were; None where no
+    record tells.
+    """
+
+    as_planned: bool = True
+    from_masked: bool | None = True
+
+
 @dataclass(slots=True)
 class _Seen:
     """What was seen so far of one column and field."""
@@ -115,6 +130,7 @@ class _Probe:
         self._env = env
         self._opened = opened
         self._engines: dict[str, Engine] = {}
+        self._histories: dict[str, MaskHistory] = {}
 
     def run(self, found: Iterable[ClassifiedColumn]) -> Iterator[ProbedColumn]:
         tables: dict[str, list[ClassifiedColumn]] = {}
@@ -150,7 +166,9 @@ class _Probe:
         elif model is None or not isinstance(model.strategy, Ephemeral):
             own = masks.of(key)
             stored = model is None or not is_inline(model.strategy)
-            yield _Place(target, adapter, False, digest_of(own), frozenset(own), has_files=stored)
+            # What a catalogue shows masked is clear in files, and masked nowhere before.
+            here = frozenset({*own, *masks.catalog.get(key, {})})
+            yield _Place(target, adapter, False, digest_of(own), here, has_files=stored)
 
     def _files(self, place: _Place, columns: Sequence[ClassifiedColumn]) -> Iterator[ProbedColumn]:
         root, adapter = self._project.root, find_adapter(self._project, place.by)
@@ -167,13 +185,12 @@ class _Probe:
             seen: list[_Seen] = [_Seen() for _ in wanted]
             for batch in load_batches(table, snapshot, read):
                 self._look(wanted, read, batch, seen)
+            said = self._written(place, warehouse, snapshot)
         except StoreUnreadable as error:
             yield from self._same(place, columns, "files", "refused", str(error))
             return
-        written = snapshot.configuration.get(MASKS, "")
-        as_planned = place.digest is None or written == place.digest
         for column, each in zip(wanted, seen, strict=True):
-            saw, reason = self._judge(place, column, each, as_planned=as_planned)
+            saw, reason = self._judge(place, column, each, said)
             yield self._told(
                 place, column, "files", saw, each.rows, reason, version=snapshot.version
             )
@@ -206,8 +223,19 @@ class _Probe:
         batch = tuple(column_values(each) for each in rows.columns)
         self._look(columns, fields, batch, seen)
         for column, each in zip(columns, seen, strict=True):
-            saw, reason = self._judge(place, column, each, as_planned=True)
+            saw, reason = self._judge(place, column, each, _Written())
             yield self._told(place, column, "catalogue", saw, each.rows, reason)
+
+    def _written(self, place: _Place, warehouse: Warehouse, snapshot: Snapshot) -> _Written:
+        as_planned = place.digest is None or snapshot.configuration.get(MASKS, "") == place.digest
+        history = self._histories.get(place.by)
+        if history is None:
+            now, state = masks_now(self._compilation), state_path(self._workspace)
+            history = self._histories[place.by] = MaskHistory(now, state, warehouse)
+        target = place.target.full_name.lower()
+        if history.made(target, snapshot.version) is None:
+            return _Written(as_planned, None)
+        return _Written(as_planned, snapshot.version in history.masked_as_now(target))
 
     def _engine(self, name: str) -> "Engine":
         found = self._engines.get(name)
@@ -239,7 +267,7 @@ class _Probe:
         return next(each for each in column.envs if each.env == self._env)
 
     def _judge(
-        self, place: _Place, column: ClassifiedColumn, seen: _Seen, *, as_planned: bool
+        self, place: _Place, column: ClassifiedColumn, seen: _Seen, written: _Written
     ) -> tuple[Saw, str | None]:
         said, sight = self._said(column), joined(seen.sights)
         own = column.column.lower() in place.own or place.restricted
@@ -247,7 +275,7 @@ class _Probe:
             return "empty", "the table has no rows"
         if sight == "shown":
             if said.state in _HELD and not own and place.digest is not None:
-                return "undecided", "it is made from values that were masked before"
+                return _judge_made(written)
             return "clear", None
         if sight == "nothing":
             nulled = said.strategy is not None and said.strategy.name == "null" and own
@@ -257,7 +285,7 @@ class _Probe:
             return "undecided", f"clear values may look like those of `{said.strategy}`"
         if place.restricted:
             return "undecided", "its clear values look masked"
-        if not as_planned:
+        if not written.as_planned:
             return "undecided", "the version was written with other masks than it has now"
         return "masked", None
 
@@ -295,6 +323,17 @@ class _Probe:
             table_version=version,
             reason=reason,
         )
+
+
+def _judge_made(written: _Written) -> tuple[Saw, str | None]:
+    """What to say of values that show more than a mask of another table, from where they come."""
+    match written.from_masked:
+        case True:
+            return "undecided", "it is made from values that were masked before"
+        case None:
+            return "undecided", "no record tells whether it is made from masked values"
+        case False:
+            return "clear", "it was made before what it is made from was masked as now"
 
 
 def _once(columns: Iterable[ClassifiedColumn]) -> Mapping[str, None]:

@@ -11,7 +11,7 @@ from rocky.operations.digest import Digest, counts
 from rocky.operations.graph.layered_graph import Graph, Node
 from rocky.operations.graph.lineage_report import ColumnPlace, Drawn, Kind
 from rocky.operations.report import hidden
-from rocky.operations.workspace import unknown_name
+from rocky.operations.workspace import broken_models, unknown_name
 from rocky.project.toml.variables import written
 
 
@@ -61,7 +61,10 @@ class TagTakenOff:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class TagLineage(Drawn):
-    """Everything that is known of where a tag goes."""
+    """Everything that is known of where a tag goes.
+
+    Of `broken` models, which do not compile, nobody knows whether it goes there.
+    """
 
     classification: str
     columns: tuple[TaggedColumn, ...]
@@ -69,6 +72,7 @@ class TagLineage(Drawn):
     ended: tuple[TagEnd, ...]
     declassified: tuple[TagTakenOff, ...]
     kinds: Annotated[Mapping[str, Kind], hidden]
+    broken: tuple[str, ...] = ()
 
     def digest(self) -> Digest:
         title = f"the tag {self.classification}: {counts(column=len(self.columns))}"
@@ -107,6 +111,7 @@ def tag_lineage(compilation: Compilation, tag: str, table: str | None) -> TagLin
         ended=tuple(each for key in tables for each in _ended(compilation, facts, key, tag)),
         declassified=tuple(_taken_off(compilation, facts, tag, table)),
         kinds=_kinds(compilation),
+        broken=tuple(sorted(broken_models(compilation))),
     )
 
 
