@@ -377,7 +377,15 @@ def _add(found: _Found, facts: Iterable[TagFact]) -> None:
 
 
 def _without_parts(facts: _Found) -> list[TagFact]:
-    return [fact for (tag, field), fact in facts.items() if not field or (tag, "") not in facts]
+    """Facts without those of fields that the whole column has, but for what is declared here.
+
+    The whole may have its tag from one field that came masked; what is declared of another holds.
+    """
+    return [
+        fact
+        for (tag, field), fact in facts.items()
+        if not field or fact.declared or (tag, "") not in facts
+    ]
 
 
 def tables_in_order(project: Project, upstream_of: Mapping[str, Iterable[str]]) -> Iterator[str]:

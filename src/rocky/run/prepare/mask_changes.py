@@ -5,6 +5,7 @@ whole when these change, or old rows would stay as they were; one that is only r
 written with the masks it has now, because its readers take its values for masked.
 """
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +27,7 @@ from rocky.run.materialize.mask_sql import mask_sql_of
 from rocky.run.materialize.seeds import seed_target
 from rocky.run.prepare.pins import PinnedTable
 from rocky.run.prepare.resources import RunParameters
-from rocky.store.delta.snapshot import MASKS, Snapshot
+from rocky.store.delta.snapshot import MASKS, MASKS_ABOVE, Snapshot
 from rocky.store.location import locate
 from rocky.store.warehouse import Warehouse
 
@@ -59,7 +60,8 @@ def find_remasked(plan: RunPlan, warehouse: Warehouse, options: RunParameters) -
         if live is None:
             _refuse_replaced_history(plan, step.key, warehouse)
             continue
-        if _holds(plan.compilation.masks.of(step.key), live):
+        held = _holds(plan.compilation.masks.of(step.key), live)
+        if held and _holds_above(plan, step.key, live):
             continue
         if isinstance(model.strategy, strategies.Snapshot | strategies.Append):
             raise RunRefused(
@@ -92,8 +94,7 @@ def refuse_otherwise_masked(
     """Raises InputNotBuilt for a table that is read as masked and was written otherwise."""
     _refuse_copies(plan, pinned, warehouse)
     for key, each in pinned.items():
-        masks = mask_sql_of(plan.compilation, key)
-        if key in plan.project.models and _masks_in(each.snapshot.configuration) != masks.digest:
+        if key in plan.project.models and not _is_masked_as_now(plan, key, each.snapshot):
             name = plan.project.models[key].name
             raise InputNotBuilt(
                 f"`{name}` was written with other masks than it has now, and what reads it would"
@@ -181,6 +182,31 @@ def _holds(masks: TableMasks, live: Snapshot) -> bool:
     return stored == digest_of(before)
 
 
+def _holds_above(plan: RunPlan, key: str, live: Snapshot) -> bool:
+    """Whether the rows of a table came with the masks that the tables it reads have now.
+
+    They are not masked again here, so a table that keeps rows would keep those from before a mask.
+    """
+    stored, now = _masks_above(live), plan.compilation.masks.above.get(key, {})
+    kept = {each.name.lower() for each in live.schema}
+    # A column that its model no longer has stays as it is; a new one has no rows yet.
+    kept &= {each.name.lower() for each in plan.compilation.models[key].columns}
+    return all(stored.get(name) == now.get(name) for name in kept)
+
+
+def _is_masked_as_now(plan: RunPlan, key: str, snapshot: Snapshot) -> bool:
+    """Whether readers of a version see the masks that its table, and what it reads, have now."""
+    if _masks_in(snapshot.configuration) != digest_of(plan.compilation.masks.of(key)):
+        return False
+    return key not in plan.project.models or _holds_above(plan, key, snapshot)
+
+
+def _masks_above(snapshot: Snapshot) -> Mapping[str, str]:
+    said = snapshot.configuration.get(MASKS_ABOVE)
+    found: Mapping[str, str] = json.loads(said) if said else {}
+    return found
+
+
 class _Foreseen(Protocol):
     """What will become of a step: whether its table is held, and whether nothing is to be built."""
 
@@ -208,8 +234,7 @@ def refuse_held_otherwise(
         else:
             target = project.models[step.key].target
         live = warehouse.table(target).snapshot()
-        masks = mask_sql_of(plan.compilation, step.key)
-        if live is None or _masks_in(live.configuration) == masks.digest:
+        if live is None or _is_masked_as_now(plan, step.key, live):
             continue
         reader = _first_reader(plan, step.id, settled)
         if reader is not None:
