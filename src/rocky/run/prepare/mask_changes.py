@@ -13,6 +13,7 @@ from typing import Final, Protocol
 
 from rocky.analysis.classification.patterns import writer_of
 from rocky.analysis.column_masks import ColumnMask, TableMasks, digest_of
+from rocky.analysis.compilation import Compilation
 from rocky.analysis.masks.copies import CopiedTables
 from rocky.analysis.masks.expressions import Unmaskable, mask_fields
 from rocky.errors import InputNotBuilt, RunRefused, StoreUnreadable
@@ -61,7 +62,7 @@ def find_remasked(plan: RunPlan, warehouse: Warehouse, options: RunParameters) -
             _refuse_replaced_history(plan, step.key, warehouse)
             continue
         held = _holds(plan.compilation.masks.of(step.key), live)
-        if held and _holds_above(plan, step.key, live):
+        if held and _holds_above(plan.compilation, step.key, live):
             continue
         if isinstance(model.strategy, strategies.Snapshot | strategies.Append):
             raise RunRefused(
@@ -94,7 +95,9 @@ def refuse_otherwise_masked(
     """Raises InputNotBuilt for a table that is read as masked and was written otherwise."""
     _refuse_copies(plan, pinned, warehouse)
     for key, each in pinned.items():
-        if key in plan.project.models and not _is_masked_as_now(plan, key, each.snapshot):
+        if key in plan.project.models and not _is_masked_as_now(
+            plan.compilation, key, each.snapshot
+        ):
             name = plan.project.models[key].name
             raise InputNotBuilt(
                 f"`{name}` was written with other masks than it has now, and what reads it would"
@@ -150,12 +153,11 @@ def is_masked_otherwise(known: CopiedTables, target: Target, snapshot: Snapshot)
     if key is None:
         return False
     if key in known.project.models or key in known.project.seeds:
-        wanted = digest_of(known.compilation.masks.of(key))
-    else:
-        writer = writer_of(known.project, key)
-        if writer is None:
-            return False
-        wanted = known.digest(writer, target, snapshot.schema)
+        return not _is_masked_as_now(known.compilation, key, snapshot)
+    writer = writer_of(known.project, key)
+    if writer is None:
+        return False
+    wanted = known.digest(writer, target, snapshot.schema)
     return _masks_in(snapshot.configuration) != wanted
 
 
@@ -182,23 +184,23 @@ def _holds(masks: TableMasks, live: Snapshot) -> bool:
     return stored == digest_of(before)
 
 
-def _holds_above(plan: RunPlan, key: str, live: Snapshot) -> bool:
+def _holds_above(compilation: Compilation, key: str, live: Snapshot) -> bool:
     """Whether the rows of a table came with the masks that the tables it reads have now.
 
     They are not masked again here, so a table that keeps rows would keep those from before a mask.
     """
-    stored, now = _masks_above(live), plan.compilation.masks.above.get(key, {})
+    stored, now = _masks_above(live), compilation.masks.above.get(key, {})
     kept = {each.name.lower() for each in live.schema}
     # A column that its model no longer has stays as it is; a new one has no rows yet.
-    kept &= {each.name.lower() for each in plan.compilation.models[key].columns}
+    kept &= {each.name.lower() for each in compilation.models[key].columns}
     return all(stored.get(name) == now.get(name) for name in kept)
 
 
-def _is_masked_as_now(plan: RunPlan, key: str, snapshot: Snapshot) -> bool:
+def _is_masked_as_now(compilation: Compilation, key: str, snapshot: Snapshot) -> bool:
     """Whether readers of a version see the masks that its table, and what it reads, have now."""
-    if _masks_in(snapshot.configuration) != digest_of(plan.compilation.masks.of(key)):
+    if _masks_in(snapshot.configuration) != digest_of(compilation.masks.of(key)):
         return False
-    return key not in plan.project.models or _holds_above(plan, key, snapshot)
+    return key not in compilation.project.models or _holds_above(compilation, key, snapshot)
 
 
 def _masks_above(snapshot: Snapshot) -> Mapping[str, str]:
@@ -234,7 +236,7 @@ def refuse_held_otherwise(
         else:
             target = project.models[step.key].target
         live = warehouse.table(target).snapshot()
-        if live is None or _is_masked_as_now(plan, step.key, live):
+        if live is None or _is_masked_as_now(plan.compilation, step.key, live):
             continue
         reader = _first_reader(plan, step.id, settled)
         if reader is not None:
