@@ -323,3 +323,20 @@ def test_the_masks_that_values_have_from_other_tables_are_part_of_what_a_table_i
     assert recipes(first, "mails") == recipes(again, "mails") == recipes(third, "mails")
     assert recipes(first, "mails") != recipes(other, "mails")
     assert recipes(first, "sums") == recipes(other, "sums")
+
+
+def test_a_key_that_was_masked_before_it_arrives_is_as_useless(compiled):
+    files = {
+        "customers.sql": "SELECT id, email FROM people",
+        "stage.sql": f"{INLINE}SELECT id, email AS login FROM customers",
+        "logins.sql": "SELECT login, id FROM stage",
+        "logins.toml": '[strategy]\ntype = "merge"\nunique_key = ["login"]\n',
+    }
+    computed = {**files, "logins.sql": "SELECT concat(id, login) AS login FROM stage"}
+    partial = MASKS.replace('pii = "hash"', 'pii = "partial"')
+
+    assert [] == errors(compiled(files))
+    (found,) = errors(compiled(files, partial))
+    assert "`login` is a key of the merge, and masked by `partial` it cannot be" == found
+    # What else is in it may keep values apart.
+    assert [] == errors(compiled(computed, partial))

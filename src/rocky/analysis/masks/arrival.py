@@ -5,10 +5,11 @@ table has no mask of its own, and its rows are as old masks left them until it i
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from rocky.analysis.classification import Classifications, TagFact
-from rocky.analysis.column_masks import NO_TABLE_MASKS, TableMasks
+from rocky.analysis.column_masks import NO_TABLE_MASKS, ColumnMask, TableMasks
 from rocky.canonical import ascii_json, text_hash
 from rocky.project import Project
 from rocky.project.configuration.classifications import EVERY_COLUMN
@@ -57,6 +58,7 @@ class Arrivals:
         self._states: dict[str, Mapping[str, States]] = {}
         self._passed: dict[str, dict[str, _Passed]] = {}
         self._own: dict[str, TableMasks] = {}
+        self._worn: dict[str, dict[str, ColumnMask]] = {}
 
     @property
     def above(self) -> dict[str, dict[str, str]]:
@@ -110,12 +112,17 @@ class Arrivals:
         """What readers of a table see, of which these columns are masked where they are written."""
         masked = frozenset({MASKED})
         self._own[key] = masks
+        self._worn.setdefault(key, {}).update(masks)
         self._states[key] = {
             name: masked if name in masks else each for name, each in arriving.items()
         }
         for name, mask in masks.items():
             said = _describe(key, name, dict(mask.strategies), mask.key)
             self._passed.setdefault(key, {})[name] = frozenset({said})
+
+    def worn(self, key: str) -> TableMasks:
+        """The masks of columns that are passed on as they are, by column: its own, or another's."""
+        return self._worn.get(key, NO_TABLE_MASKS)
 
     def keep_copy(self, key: str, wanted: Mapping[str, Wanted], reads: Iterable[str]) -> None:
         """What readers see of what a pipeline writes: always masked."""
@@ -136,22 +143,29 @@ class Arrivals:
     def pass_through(
         self,
         key: str,
-        name: str,
+        column: str,
         facts: Sequence[TagFact],
-        origins: Iterable[Origin],
+        origins: Sequence[Origin],
         reads: Iterable[str],
     ) -> None:
         """Note which masks the values of a tagged column have been through before."""
         if not facts:
             return
+        name = column.lower()
+        worn = [self.worn(each.table.lower()).get(each.column.lower()) for each in origins]
+        whole = all(each.direct and each.paths == ("",) for each in origins)
+        masks = [each for each in worn if each is not None]
+        if masks and whole and len(masks) == len(worn):
+            mask = next((each for each in masks if not each.distinct), masks[0])
+            self._worn.setdefault(key, {})[name] = replace(mask, column=column)
         found: set[str] = set()
         tagged = [each for each in origins if self._facts.of(each.table, each.column)]
         for origin in tagged:
             found |= self._passed_by(origin.table, origin.column)
         if not tagged:
             for fact in facts:
-                for table, column in self._without_edges(reads, fact.tag):
-                    found |= self._passed_by(table, column)
+                for table, other in self._without_edges(reads, fact.tag):
+                    found |= self._passed_by(table, other)
         if found:
             self._passed.setdefault(key, {})[name] = frozenset(found)
 

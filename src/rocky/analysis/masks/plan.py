@@ -178,7 +178,7 @@ class MaskPlanner:
             name = column.name.lower()
             found = facts.get(name, ())
             arriving[name] = self._arrivals.arriving(key, found, origins, reads)
-            self._arrivals.pass_through(key, name, found, origins, reads)
+            self._arrivals.pass_through(key, column.name, found, origins, reads)
         if is_inline(self._project.models[key].strategy):
             self._pass_on(key, columns, facts, arriving)
             return
@@ -204,7 +204,9 @@ class MaskPlanner:
                 self._problems += told_problems(self._project.models[key], key, masks)
             return
         self._arrivals.keep(key, arriving, masks)
-        self._problems += strategy_problems(self._project.models[key], key, masks)
+        # Also by what is masked before it arrives: different values have become the same there.
+        worn = self._arrivals.worn(key)
+        self._problems += strategy_problems(self._project.models[key], key, worn)
 
     def _pass_on(
         self,
