@@ -96,3 +96,13 @@ def test_a_history_behind_a_masked_table_takes_new_columns(shop):
 
     assert RunStatus.SUCCESS == report.status, statuses(report)
     assert [] == find_clear(shop.root)
+
+
+def test_a_mask_that_is_taken_away_above_leaves_no_masked_rows_behind_it(shop):
+    shop.write("rocky.toml", MASKED)
+    shop.run("people", "down")
+    shop.write("rocky.toml", CLEAR)
+
+    shop.run("people", "down")
+
+    assert [(1, EMAILS[0]), (2, EMAILS[1])] == rows(shop, "default", "down")

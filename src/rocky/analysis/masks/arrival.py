@@ -117,7 +117,7 @@ class Arrivals:
             name: masked if name in masks else each for name, each in arriving.items()
         }
         for name, mask in masks.items():
-            said = _describe(key, name, dict(mask.strategies), mask.key)
+            said = _describe(key, dict(mask.strategies), mask.key)
             self._passed.setdefault(key, {})[name] = frozenset({said})
 
     def worn(self, key: str) -> TableMasks:
@@ -136,7 +136,7 @@ class Arrivals:
             if chosen:
                 strategies = {path: strategy for path, (_, strategy) in chosen.items()}
                 keyed = any(each.name == "hash" for each in strategies.values())
-                found.add(_describe(key, name, strategies, used if keyed else None))
+                found.add(_describe(key, strategies, used if keyed else None))
             if found:
                 passed[name] = frozenset(found)
 
@@ -213,8 +213,7 @@ class Arrivals:
         return known.get(column.lower()) or known.get(EVERY_COLUMN) or frozenset()
 
 
-def _describe(
-    table: str, column: str, strategies: Mapping[str, MaskStrategy], key: str | None
-) -> str:
+def _describe(table: str, strategies: Mapping[str, MaskStrategy], key: str | None) -> str:
+    """A mask as a text. Of which column says nothing: a copy's are not known before it is there."""
     said = [f"{path}: {each}" for path, each in sorted(strategies.items())]
-    return "\n".join((table, column, *said, key or ""))
+    return "\n".join((table, *said, key or ""))

@@ -61,10 +61,11 @@ def find_remasked(plan: RunPlan, warehouse: Warehouse, options: RunParameters) -
         if live is None:
             _refuse_replaced_history(plan, step.key, warehouse)
             continue
+        history = isinstance(model.strategy, strategies.Snapshot | strategies.Append)
         held = _holds(plan.compilation.masks.of(step.key), live)
-        if held and _holds_above(plan.compilation, step.key, live):
+        if held and _holds_above(plan.compilation, step.key, live, strictly=not history):
             continue
-        if isinstance(model.strategy, strategies.Snapshot | strategies.Append):
+        if history:
             raise RunRefused(
                 f"the masks of `{model.name}` changed, and its rows cannot be made again: loaded"
                 " whole it would lose what only it still has; run it with `--full-refresh` if that"
@@ -184,15 +185,19 @@ def _holds(masks: TableMasks, live: Snapshot) -> bool:
     return stored == digest_of(before)
 
 
-def _holds_above(compilation: Compilation, key: str, live: Snapshot) -> bool:
+def _holds_above(
+    compilation: Compilation, key: str, live: Snapshot, *, strictly: bool = False
+) -> bool:
     """Whether the rows of a table came with the masks that the tables it reads have now.
 
     They are not masked again here, so a table that keeps rows would keep those from before a mask.
+    `strictly`: nor with masks that those no longer have, which would show less than now.
     """
     stored, now = _masks_above(live), compilation.masks.above.get(key, {})
     kept = {each.name.lower() for each in live.schema}
     # A column that its model no longer has stays as it is; a new one has no rows yet.
     kept &= {each.name.lower() for each in compilation.models[key].columns}
+    kept &= {*now, *stored} if strictly else {*now}
     return all(stored.get(name) == now.get(name) for name in kept)
 
 
