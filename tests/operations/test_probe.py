@@ -14,6 +14,8 @@ pytestmark = pytest.mark.slow
 
 WRITE = CONFIG.replace('"twin"', '"write"')
 PEOPLE = "spark_catalog.default.people"
+BY_ID = '[strategy]\ntype = "merge"\nunique_key = ["id"]\n'
+"""By an address that is redacted nothing can be merged."""
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +55,8 @@ def test_a_twin_is_seen_masked_and_what_is_restricted_clear(shop):
 
 
 def test_a_table_that_is_clear_although_a_mask_is_declared_fails(shop):
-    write(shop.root, {"rocky.toml": WRITE.replace('pii = "redact"', 'pii = "none"')})
+    unmasked = {"rocky.toml": WRITE.replace('pii = "redact"', 'pii = "none"')}
+    write(shop.root, unmasked | {"models/merged.toml": BY_ID})
     shop.do("run", "people", "--full-refresh")
     write(shop.root, {"rocky.toml": WRITE})
 
@@ -145,3 +148,22 @@ def test_what_was_declassified_is_not_probed(shop):
 
     assert 1 == answer.code
     assert "leave it or `--probe` out" in answer.err
+
+
+def test_a_table_that_was_made_from_clear_values_is_not_taken_for_made_from_masked_ones(shop):
+    files = {
+        "rocky.toml": WRITE.replace('pii = "redact"', 'pii = "none"'),
+        "models/mails.sql": "SELECT email FROM people",
+    }
+    write(shop.root, files)
+    shop.do("run", "people", "mails", "--full-refresh")
+    write(shop.root, {"rocky.toml": WRITE})
+    shop.do("run", "people")
+
+    code, report = probed(shop, "--fail-on", "exception")
+
+    assert 1 == code
+    assert ["masked"] == saw(report)
+    assert ["clear"] == saw(report, "spark_catalog.default.mails")
+    shop.do("run", "mails")
+    assert ["masked"] == saw(probed(shop)[1], "spark_catalog.default.mails")
