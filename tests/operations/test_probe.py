@@ -72,6 +72,7 @@ def test_a_table_that_is_clear_although_a_mask_is_declared_fails(shop):
 
 def test_what_was_made_from_values_before_they_were_masked_is_clear(shop):
     write(shop.root, {"models/mails.sql": "SELECT id, lower(email) AS mail FROM people"})
+    write(shop.root, {"models/merged.toml": BY_ID})
     write(shop.root, {"rocky.toml": WRITE.replace('pii = "redact"', 'pii = "none"')})
     shop.do("run", "people", "mails", "--full-refresh")
     write(shop.root, {"rocky.toml": WRITE})
@@ -148,22 +149,3 @@ def test_what_was_declassified_is_not_probed(shop):
 
     assert 1 == answer.code
     assert "leave it or `--probe` out" in answer.err
-
-
-def test_a_table_that_was_made_from_clear_values_is_not_taken_for_made_from_masked_ones(shop):
-    files = {
-        "rocky.toml": WRITE.replace('pii = "redact"', 'pii = "none"'),
-        "models/mails.sql": "SELECT email FROM people",
-    }
-    write(shop.root, files)
-    shop.do("run", "people", "mails", "--full-refresh")
-    write(shop.root, {"rocky.toml": WRITE})
-    shop.do("run", "people")
-
-    code, report = probed(shop, "--fail-on", "exception")
-
-    assert 1 == code
-    assert ["masked"] == saw(report)
-    assert ["clear"] == saw(report, "spark_catalog.default.mails")
-    shop.do("run", "mails")
-    assert ["masked"] == saw(probed(shop)[1], "spark_catalog.default.mails")
