@@ -24,7 +24,14 @@ NAMED_MODULE = re.compile(r"`(rocky(?:\.\w+)+)")
 NAMED_PATH = re.compile(r"`((?:src|tests|tools|benchmarks|examples|\.ci|\.github)/[^`\s<>]*)`")
 _LABEL = "rocky.classification"
 NO_MODULES = {
-    *("rocky.toml", "rocky.seedHash", "rocky.maskDigest", "rocky.owner", "rocky.declassified"),
+    *(
+        "rocky.toml",
+        "rocky.seedHash",
+        "rocky.maskDigest",
+        "rocky.inputMasks",
+        "rocky.owner",
+        "rocky.declassified",
+    ),
     *(_LABEL, f"{_LABEL}.street", f"{_LABEL}.COLUMN", f"{_LABEL}.COLUMN.street"),
 }
 """A file, and properties of tables and columns."""

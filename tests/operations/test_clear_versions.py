@@ -13,13 +13,17 @@ from rocky.cli.app import main
 from rocky.errors import InvalidRequest, LedgerLocked, NothingSelected, RunRefused
 from rocky.ledger import open_ledger
 from rocky.ledger.erasure_records import load_erasures
+from rocky.maintenance.erasure.holders import find_clear_branches
+from rocky.maintenance.erasure.mask_history import masks_now
 from rocky.operations.branch.lifecycle import CreateRequest, DeleteRequest, create, delete
 from rocky.operations.execution.run import run
 from rocky.operations.maintenance.clear_versions import ClearVersionsRequest, clear_versions
 from rocky.operations.maintenance.gc import GcRequest, gc
 from rocky.operations.proof.replay import ReplayRequest, replay
 from rocky.operations.rows.show import ShowRequest, show
+from rocky.operations.workspace import compile_workspace
 from rocky.plan.request import RunRequest
+from rocky.store.warehouse import open_warehouse
 from tests.maintenance.erasures import FIRST, LAST, MaskedShop
 from tests.maintenance.shops import Template
 
@@ -162,6 +166,22 @@ def test_a_branch_with_clear_values_is_in_the_way(shop):
     delete(shop.workspace, DeleteRequest("old"))
     assert shop.clear().run_id is not None
     assert set() == shop.places_of(*CLEAR, besides=SOURCES)
+
+
+def test_a_table_of_a_branch_that_was_made_from_clear_ones_counts_by_itself(shop):
+    """Its files may be its own, and what it was made from may be gone from the branch."""
+    shop.write("rocky.toml", shop.unmasked)
+    shop.build()
+    create(shop.workspace, CreateRequest("old"))
+    shop.write("rocky.toml", shop.masked)
+    shop.build()
+    create(shop.workspace, CreateRequest("new"))
+    now = masks_now(compile_workspace(shop.workspace))
+
+    found = find_clear_branches(open_warehouse("warehouse", base=shop.root), now)
+
+    assert {"people", "contacts", "mails"} == {each.table.rpartition(".")[2] for each in found}
+    assert {"old"} == {each.branch for each in found}
 
 
 def test_a_run_under_way_is_not_pulled_the_files_from_under(shop):

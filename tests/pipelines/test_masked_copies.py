@@ -252,6 +252,25 @@ def test_models_take_a_masked_copy_as_masked_and_are_not_masked_twice(lake):
     assert {} == dict(found.masks.of("mails"))
 
 
+def test_a_model_behind_a_copy_is_another_table_with_another_mask_of_the_copy(lake):
+    lake.reconfigure(
+        'catalog_template = "{tenant}_warehouse"', 'catalog_template = "spark_catalog"'
+    )
+    write(lake.root, {"models/mails.sql": "SELECT email FROM staging__shopify.orders"})
+
+    def told() -> object:
+        return compiled(lake.root).masks.above.get("mails")
+
+    first = told()
+    lake.run()
+
+    assert first == told()
+    lake.reconfigure('pii = "redact"', 'pii = "partial"')
+    assert first != told()
+    lake.reconfigure('pii = "partial"', 'pii = "none"')
+    assert told() is None
+
+
 def test_what_compliance_says_of_a_copy_is_what_a_run_does(lake):
     lake.run()
     found = compiled(lake.root)

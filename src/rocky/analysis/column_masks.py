@@ -70,13 +70,15 @@ class MaskPlan:
     `clear` are models that have no table, such as views, with the columns that are clear in them
     and would be masked in a table. Tables of pipelines are among them as far as their columns are
     known: a run masks those that it finds. `catalog` are the masks of tables that are written clear
-    and that a catalogue shows masked, by the same keys.
+    and that a catalogue shows masked, by the same keys. `above` says of columns that arrive masked
+    by which masks of other tables they are, as a digest each.
     """
 
     tables: Mapping[str, TableMasks] = field(default_factory=dict)
     clear: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     problems: tuple[MaskProblem, ...] = ()
     catalog: Mapping[str, TableMasks] = field(default_factory=dict)
+    above: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def of(self, table: str) -> TableMasks:
         """The masks of the table of a model, a seed or a pipeline, by its key."""

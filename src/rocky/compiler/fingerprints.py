@@ -61,6 +61,13 @@ def materialization_of(
     return {**found, "masks": documents_of(masks)} if masks else found
 
 
+def _materialization(compilation: Compilation, model: ModelFile) -> dict[str, Any]:
+    """The same with the masks of a compilation, also those that values have from other tables."""
+    masks, above = compilation.masks.of(model.key), compilation.masks.above.get(model.key)
+    found = materialization_of(model, compilation.project.config.store, masks)
+    return {**found, "input_masks": dict(above)} if above else found
+
+
 @lru_cache(maxsize=1024)
 def _as_values(strategy: Strategy) -> dict[str, Any]:
     return {
@@ -88,6 +95,7 @@ def fingerprints_of(compilation: Compilation, keys: Iterable[str]) -> dict[str, 
             continue
         settings = project.models[key].settings_hash
         masks = digest_of(compilation.masks.of(key)).encode()
+        masks += repr(compilation.masks.above.get(key, "")).encode()
         identity = blake3(pack(tuple(models.record(key))) + settings + store + masks).digest(16)
         remembered = known.get(key)
         if remembered is None or remembered[0] != identity:
@@ -110,7 +118,7 @@ def _meaning(compilation: Compilation, key: str) -> Meaning:
         model.sql,
         normal.hex(),
         model.target.full_name,
-        materialization_of(model, compilation.project.config.store, compilation.masks.of(key)),
+        _materialization(compilation, model),
         [(name, decode_type(kind), nullable) for name, kind, nullable in columns],
         [
             (column[0], LINEAGE_KINDS[source & 7], origins[source >> 3][1], origins[source >> 3][0])

@@ -78,7 +78,7 @@ def recipe_of(record: ProvenanceRecord) -> Recipe:
             _window(record.window),
             record.executed_sql or None,
             None if record.executed_sql else str(ir["sql"]),
-            _masks(ir["materialization"].get("masks", {})),
+            _masks(ir["materialization"]),
             _hash_keys(ir["materialization"].get("masks", {})),
         )
     except (KeyError, TypeError, ValueError) as error:
@@ -95,7 +95,7 @@ def parse_target(name: str) -> Target:
 
 def _strategy(materialization: Mapping[str, Any]) -> Strategy:
     kind = _BY_NAME[materialization["type"]]
-    beside = ("layout", "masks")
+    beside = ("layout", "masks", "input_masks")
     known = {name: value for name, value in materialization.items() if name not in beside}
     found = {
         name: tuple(value) if isinstance(value, list) else value for name, value in known.items()
@@ -104,9 +104,11 @@ def _strategy(materialization: Mapping[str, Any]) -> Strategy:
     return strategy
 
 
-def _masks(documents: Mapping[str, Mapping[str, str]]) -> MaskSql:
+def _masks(materialization: Mapping[str, Any]) -> MaskSql:
+    documents = materialization.get("masks", {})
+    above = materialization.get("input_masks", {})
     columns = {name.lower(): str(each["sql"]) for name, each in documents.items()}
-    return MaskSql(columns, text_hash(ascii_json(documents)) if documents else "")
+    return MaskSql(columns, text_hash(ascii_json(documents)) if documents else "", above)
 
 
 def _hash_keys(documents: Mapping[str, Mapping[str, str]]) -> frozenset[str]:

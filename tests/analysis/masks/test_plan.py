@@ -270,3 +270,73 @@ def test_an_expression_for_a_whole_does_not_undo_the_mask_of_a_field(compiled):
     found = compiled({**files, "../sources/people.toml": STREET}, order + masks)
 
     assert any("its field `street` has a mask of its own" in each for each in errors(found))
+
+
+def test_a_value_that_has_its_tag_by_what_rows_are_chosen_by_is_masked(compiled):
+    """What it is chosen by may be masked already; the value itself is not."""
+    found = compiled(
+        {
+            "customers.sql": "SELECT id, email, address FROM people",
+            "few.sql": "SELECT address.city AS city, email FROM customers WHERE email > 'a'",
+            "fewer.sql": "SELECT city FROM few",
+        },
+        '[classifications]\ninfluence = "inherit"\n' + MASKS,
+    )
+
+    assert [] == errors(found)
+    assert {"customers": {"email": "hash"}, "few": {"city": "hash"}} == masked(found)
+
+
+def test_a_field_that_is_tagged_beside_a_masked_one_is_masked(compiled):
+    model = {
+        "customers.sql": "SELECT id, email, address.city AS city FROM people",
+        "cards.sql": "SELECT named_struct('mail', email, 'home', city) AS card FROM customers",
+        "cards.toml": '[classification]\n"card.home" = "pii"\n',
+    }
+    redact = MASKS.replace('pii = "hash"', 'pii = "redact"')
+
+    assert {"card": "redact"} == masked(compiled(model, redact))["cards"]
+    # A hash would hash the address a second time, so it has to be said.
+    assert any("clear and masked values meet here" in each for each in errors(compiled(model)))
+
+
+def test_the_masks_that_values_have_from_other_tables_are_part_of_what_a_table_is_made_from(
+    compiled,
+):
+    files = {
+        "customers.sql": "SELECT id, email, salary FROM people",
+        "stage.sql": f"{INLINE}SELECT email FROM customers",
+        "mails.sql": "SELECT email FROM stage",
+        "sums.sql": "SELECT sum(salary) AS paid FROM customers",
+    }
+    first, again = compiled(files), compiled(files)
+    other = compiled(files, env="dev")
+    third = compiled(files, MASKS.replace("bucket(1000)", "bucket(10)"))
+
+    def recipes(compilation, *keys):
+        return [each.recipe for each in fingerprints_of(compilation, keys).values()]
+
+    assert first.masks.above == again.masks.above
+    assert {"email"} == {*first.masks.above["mails"]}
+    assert "customers" not in first.masks.above
+    assert "sums" not in first.masks.above
+    assert recipes(first, "mails") == recipes(again, "mails") == recipes(third, "mails")
+    assert recipes(first, "mails") != recipes(other, "mails")
+    assert recipes(first, "sums") == recipes(other, "sums")
+
+
+def test_a_key_that_was_masked_before_it_arrives_is_as_useless(compiled):
+    files = {
+        "customers.sql": "SELECT id, email FROM people",
+        "stage.sql": f"{INLINE}SELECT id, email AS login FROM customers",
+        "logins.sql": "SELECT login, id FROM stage",
+        "logins.toml": '[strategy]\ntype = "merge"\nunique_key = ["login"]\n',
+    }
+    computed = {**files, "logins.sql": "SELECT concat(id, login) AS login FROM stage"}
+    partial = MASKS.replace('pii = "hash"', 'pii = "partial"')
+
+    assert [] == errors(compiled(files))
+    (found,) = errors(compiled(files, partial))
+    assert "`login` is a key of the merge, and masked by `partial` it cannot be" == found
+    # What else is in it may keep values apart.
+    assert [] == errors(compiled(computed, partial))

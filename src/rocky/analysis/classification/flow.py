@@ -377,7 +377,9 @@ def _add(found: _Found, facts: Iterable[TagFact]) -> None:
 
 
 def _without_parts(facts: _Found) -> list[TagFact]:
-    return [fact for (tag, field), fact in facts.items() if not field or (tag, "") not in facts]
+    # The whole may have its tag from a field that came masked: what is declared of another holds.
+    whole = {tag for tag, field in facts if not field}
+    return [x for (tag, path), x in facts.items() if not path or x.declared or tag not in whole]
 
 
 def tables_in_order(project: Project, upstream_of: Mapping[str, Iterable[str]]) -> Iterator[str]:

@@ -8,7 +8,7 @@ Where tables have twins, tables are clear and each twin masks what its own holds
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final
 
 from rocky.analysis.classification import Classifications, TagFact
 from rocky.analysis.classification.flow import tables_in_order
@@ -22,6 +22,7 @@ from rocky.analysis.column_masks import (
 )
 from rocky.analysis.compilation import Compilation, unpack_body, unpack_schema
 from rocky.analysis.masks import check
+from rocky.analysis.masks.arrival import CLEAR, MASKED, Arrivals, Origin, States
 from rocky.analysis.masks.expressions import HASH_NAMES, Unmaskable, mask_fields
 from rocky.analysis.masks.keys import strategy_problems, told_problems
 from rocky.language.datatypes.text import decode_type
@@ -34,9 +35,6 @@ from rocky.project.pipeline_tables import PipelineTable
 from rocky.project.project import mask_level, mask_strategies, twin_key
 from rocky.project.sources import SourceTable
 
-CLEAR: Final = "clear"
-MASKED: Final = "masked"
-_States = frozenset[str]
 _DIRECT: Final = LINEAGE_KINDS.index("direct")
 
 
@@ -56,24 +54,6 @@ def plan_masks(compilation: Compilation, classifications: Classifications) -> Ma
     return replace(found, tables=tables)
 
 
-class _Origin(NamedTuple):
-    """A column that one is made from. `paths` are the fields that are read of it, "" for all."""
-
-    table: str
-    column: str
-    direct: bool
-    paths: tuple[str, ...]
-
-    def is_inside(self, outer: str, field: str) -> bool:
-        """Whether what becomes a field of the result is all of it in a field of the origin."""
-        if not outer:
-            return True
-        # Of what is computed it is not known where in the result the fields are.
-        inner = field if self.direct else ""
-        ends = (".".join(each for each in (path, inner) if each) for path in self.paths)
-        return all(end == outer or end.startswith(f"{outer}.") for end in ends)
-
-
 class MaskPlanner:
     """One walk over the tables of a project, each after what it reads."""
 
@@ -89,7 +69,7 @@ class MaskPlanner:
         self._strategies = strategies
         self._key = self._project.config.governance.key_fingerprint
         self._level = mask_level(self._project)
-        self._states: dict[str, dict[str, _States]] = {}
+        self._arrivals = Arrivals(self._project, classifications, strategies)
         self._tables: dict[str, TableMasks] = {}
         self._clear: dict[str, tuple[str, ...]] = {}
         self._problems: list[MaskProblem] = []
@@ -107,11 +87,11 @@ class MaskPlanner:
                 self._mask_copy(key, self._project.sources[key])
         problems, tables = tuple(self._problems), self._tables
         if self._level != "catalog":
-            return MaskPlan(tables, self._clear, problems)
+            return MaskPlan(tables, self._clear, problems, above=self._arrivals.above)
         # What pipelines write is masked at any level.
         copies = {key: each for key, each in tables.items() if writer_of(self._project, key)}
         held = {key: each for key, each in tables.items() if key not in copies}
-        return MaskPlan(copies, self._clear, problems, held)
+        return MaskPlan(copies, self._clear, problems, held, self._arrivals.above)
 
     def _in_order(self) -> Iterable[str]:
         if self._project.writers:
@@ -141,13 +121,15 @@ class MaskPlanner:
         """
         facts, above = self._facts.table(key), getattr(source, "reads", ())
         arriving = {
-            name: self._arriving(
+            name: self._arrivals.arriving(
+                key,
                 found,
-                [_Origin(each, name, True, ("",)) for each in above if self._facts.of(each, name)],
+                [Origin(each, name, True, ("",)) for each in above if self._facts.of(each, name)],
             )
             for name, found in facts.items()
         }
-        self._states[key] = dict.fromkeys(facts, frozenset({MASKED}))
+        wanted_here = {name: self._wanted(found) for name, found in facts.items()}
+        self._arrivals.keep_copy(key, wanted_here, above)
         if not isinstance(source, PipelineTable):
             return
         if self._level != "write" and (shown := [each for each in above if each in self._tables]):
@@ -169,8 +151,8 @@ class MaskPlanner:
     def _keep(self, key: str, masks: dict[str, ColumnMask]) -> None:
         if masks:
             self._tables[key] = masks
-            state = MASKED if self._level == "write" else CLEAR
-            self._states[key] = dict.fromkeys(masks, frozenset({state}))
+            arriving = dict.fromkeys(masks, frozenset({CLEAR}))
+            self._arrivals.keep(key, arriving, masks if self._level == "write" else {})
 
     def _mask_model(self, key: str) -> None:
         record = self._compilation.models.record(key)
@@ -179,28 +161,30 @@ class MaskPlanner:
         columns = [
             StructField(name, decode_type(kind), null) for name, kind, null in schema.columns
         ]
-        arriving: dict[str, _States] = {}
+        arriving: dict[str, States] = {}
+        reads = [each.lower() for each in record.reads]
         shares = {(each.column, each.origin): each.ways for each in body.shares}
         for index, (column, (_, _, _, sources)) in enumerate(
             zip(columns, body.details, strict=True)
         ):
             origins = [
-                _Origin(
+                Origin(
                     *body.origins[source >> 3],
                     direct=source & 7 == _DIRECT,
                     paths=tuple(path for path, _ in shares.get((index, source >> 3), (("", 0),))),
                 )
                 for source in sources
             ]
-            arriving[column.name.lower()] = self._arriving(
-                facts.get(column.name.lower(), ()), origins
-            )
+            name = column.name.lower()
+            found = facts.get(name, ())
+            arriving[name] = self._arrivals.arriving(key, found, origins, reads)
+            self._arrivals.pass_through(key, column.name, found, origins, reads)
         if is_inline(self._project.models[key].strategy):
             self._pass_on(key, columns, facts, arriving)
             return
         masks: dict[str, ColumnMask] = {}
         unknown = facts.get(EVERY_COLUMN, ()) if not schema.known else ()
-        if CLEAR in self._arriving(unknown, ()) and self._wanted(unknown):
+        if CLEAR in self._arrivals.arriving(key, unknown, (), reads) and self._wanted(unknown):
             self._report("unfit", key, EVERY_COLUMN, unknown, "its columns are not known")
         for column in columns:
             name = column.name.lower()
@@ -215,25 +199,24 @@ class MaskPlanner:
         self._tables |= {key: masks} if masks else {}
         if self._level != "write":
             # The strategy goes by clear values, and so do the readers.
-            self._states[key] = arriving
+            self._arrivals.keep(key, arriving)
             if self._level != "catalog":
                 self._problems += told_problems(self._project.models[key], key, masks)
             return
-        self._states[key] = {
-            name: frozenset({MASKED}) if name in masks else arrived
-            for name, arrived in arriving.items()
-        }
-        self._problems += strategy_problems(self._project.models[key], key, masks)
+        self._arrivals.keep(key, arriving, masks)
+        # Also by what is masked before it arrives: different values have become the same there.
+        worn = self._arrivals.worn(key)
+        self._problems += strategy_problems(self._project.models[key], key, worn)
 
     def _pass_on(
         self,
         key: str,
         columns: Iterable[StructField],
         facts: Mapping[str, tuple[TagFact, ...]],
-        arriving: Mapping[str, _States],
+        arriving: Mapping[str, States],
     ) -> None:
         """A model without a table masks nothing: its readers see what arrives."""
-        self._states[key] = dict(arriving)
+        self._arrivals.keep(key, arriving)
         names = [each.name for each in columns]
         clear = tuple(
             name
@@ -242,47 +225,6 @@ class MaskPlanner:
         )
         if clear:
             self._clear[key] = clear
-
-    def _arriving(self, facts: Sequence[TagFact], origins: Sequence[_Origin]) -> _States:
-        """Whether tagged values come clear into a column, or masked, or both."""
-        found: set[str] = set()
-        for origin in origins:
-            if self._facts.of(origin.table, origin.column):
-                found |= self._state(origin.table, origin.column)
-        if not found:
-            # Declared here, or come by a way that has no edges, as into a Python model.
-            for fact in facts:
-                before = fact.before.column if fact.before is not None else None
-                found |= self._state(before.table, before.column) if before else {CLEAR}
-        if any(fact.declared and not self._is_told_before(fact, origins) for fact in facts):
-            # What is masked of it was masked for another tag, or is another part of it.
-            found.add(CLEAR)
-        return frozenset(found)
-
-    def _is_told_before(self, fact: TagFact, origins: Iterable[_Origin]) -> bool:
-        """Whether all that a column is made from has the tag that is declared at it, or a higher.
-
-        A higher one decides over it, so what it masked is masked.
-        """
-        if fact.tag not in self._strategies:
-            return True
-        order = self._project.config.classifications.order
-        higher = order[: order.index(fact.tag)] if fact.tag in order else ()
-        deciding = {fact.tag, *(tag for tag in higher if tag in self._strategies)}
-        return all(
-            any(
-                before.tag in deciding and origin.is_inside(before.field, fact.field)
-                for before in self._facts.of(origin.table, origin.column)
-            )
-            for origin in origins
-        )
-
-    def _state(self, table: str, column: str) -> _States:
-        known = self._states.get(table.lower())
-        if known is None:
-            return frozenset({CLEAR})
-        found = known.get(column.lower()) or known.get(EVERY_COLUMN)
-        return found or frozenset({CLEAR})
 
     def _wanted(self, facts: Iterable[TagFact]) -> dict[str, tuple[str, MaskStrategy]]:
         """By field the tag that decides, and its strategy: the highest of those that have one."""

@@ -77,9 +77,16 @@ def find_clear_branches(warehouse: Warehouse, now: MasksNow) -> tuple[BranchHold
 
 
 def _is_masked_otherwise(table: Table, now: MasksNow) -> bool:
-    """Whether some version of a table says other masks than it would have in production now."""
-    digest = digest_of(now.of(table.name.lower()))
-    return any(each.digest != digest for each in read_versions(table))
+    """Whether some version of a table says other masks than it would have in production now.
+
+    Its own, or those of the tables that it was made from, whose records are those of the branch.
+    """
+    target = table.name.lower()
+    digest, above = digest_of(now.of(target)), now.above.get(target, {})
+    return any(
+        each.digest != digest or any(each.above.get(name) != said for name, said in above.items())
+        for each in read_versions(table)
+    )
 
 
 def _branches(warehouse: Warehouse) -> Iterator[tuple[str, Warehouse]]:

@@ -25,7 +25,7 @@ from rocky.project.pipeline_tables import PipelineTable
 from rocky.run.materialize.seeds import SEED_HASH
 from rocky.store.delta.actions import Action
 from rocky.store.delta.change import DELETE
-from rocky.store.delta.snapshot import MASKS, ROWS_HASH
+from rocky.store.delta.snapshot import MASKS, MASKS_ABOVE, ROWS_HASH
 from rocky.store.warehouse import Table, Warehouse
 
 _WRITTEN: Final = "write"
@@ -36,11 +36,12 @@ class MasksNow:
     """The masks that the tables of a project have now, by target in lower case.
 
     `masked` are tables with a classified column that holds masked values, masked there or on the
-    way to it.
+    way to it; `above` says by column which masks of other tables those on the way are.
     """
 
     tables: Mapping[str, TableMasks] = field(default_factory=dict)
     masked: frozenset[str] = frozenset()
+    above: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def of(self, target: str) -> TableMasks:
         return self.tables.get(target, NO_TABLE_MASKS)
@@ -65,7 +66,9 @@ def masks_now(compilation: Compilation) -> MasksNow:
         if any((env.state, env.level) == ("masked", _WRITTEN) for env in each.envs)
     }
     tables = {target: compilation.masks.of(name) for name, target in targets.items()}
-    return MasksNow(tables, frozenset(masked))
+    above = compilation.masks.above
+    told = {target: above[name] for name, target in targets.items() if name in above}
+    return MasksNow(tables, frozenset(masked), told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +76,15 @@ class WrittenVersion:
     """What the log says of one version: its masks, the hash of its rows, and what it did.
 
     One that `keeps` has no rows that the version before it had not. The rows of one that is
-    `seeded` are those of a file: nothing else is recorded of what it was made from.
+    `seeded` are those of a file: nothing else is recorded of what it was made from. `above` tells
+    by column the masks of the tables that it was made from.
     """
 
     digest: str
     rows_hash: str | None
     keeps: bool
     seeded: bool
+    above: Mapping[str, str]
 
 
 class MaskHistory:
@@ -259,7 +264,8 @@ def read_versions(table: Table) -> tuple[WrittenVersion, ...]:
             configuration = said[-1].get("configuration") or {}
         digest, rows_hash = configuration.get(MASKS, ""), configuration.get(ROWS_HASH)
         seeded = SEED_HASH in configuration and _replaces(actions)
-        found.append(WrittenVersion(digest, rows_hash, _keeps(actions), seeded))
+        above = json.loads(configuration.get(MASKS_ABOVE, "{}"))
+        found.append(WrittenVersion(digest, rows_hash, _keeps(actions), seeded, above))
     return tuple(found)
 
 

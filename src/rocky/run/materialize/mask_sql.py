@@ -13,11 +13,13 @@ from rocky.language.names import quote_name
 class MaskSql:
     """What masks a table: by lower-case column the SQL in its place; `digest` tells it from others.
 
-    A table without masks has an empty digest.
+    A table without masks has an empty digest. `above` tells by column the masks of other tables,
+    which its values have from there.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
     digest: str = ""
+    above: Mapping[str, str] = field(default_factory=dict)
 
     def apply(self, names: Sequence[str]) -> str:
         """The select list of columns, over the columns themselves."""
@@ -35,6 +37,8 @@ NO_MASK_SQL: Final = MaskSql()
 def mask_sql_of(compilation: Compilation, key: str) -> MaskSql:
     """What masks the table of a model or a seed."""
     masks = compilation.masks.of(key)
-    if not masks:
+    above = compilation.masks.above.get(key, {})
+    if not masks and not above:
         return NO_MASK_SQL
-    return MaskSql({name: each.sql for name, each in masks.items()}, digest_of(masks))
+    digest = digest_of(masks) if masks else ""
+    return MaskSql({name: each.sql for name, each in masks.items()}, digest, above)

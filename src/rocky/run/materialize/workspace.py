@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from rocky.canonical import ascii_json
 from rocky.errors import ModelFailed
 from rocky.language.datatypes.parts import is_complete
 from rocky.language.datatypes.types import (
@@ -34,7 +35,7 @@ from rocky.run.materialize.promises import hold_promises
 from rocky.spark.interface import Layout
 from rocky.store.data_file import DataFile
 from rocky.store.delta.change import Change, Committed, Operation
-from rocky.store.delta.snapshot import MASKS, ROWS_HASH, WATERMARK, Snapshot
+from rocky.store.delta.snapshot import MASKS, MASKS_ABOVE, ROWS_HASH, WATERMARK, Snapshot
 
 _MODULUS: Final = 1 << 128
 
@@ -134,6 +135,8 @@ def _properties(build: Build, snapshot: Snapshot | None, outcome: Outcome) -> Ma
     found = {ROWS_HASH: outcome.rows_hash}
     if build.masks.digest:
         found[MASKS] = build.masks.digest
+    if build.masks.above or (snapshot is not None and MASKS_ABOVE in snapshot.configuration):
+        found[MASKS_ABOVE] = ascii_json(build.masks.above)
     stale = snapshot is not None and snapshot.configuration.get(WATERMARK)
     if outcome.watermark or stale:
         found[WATERMARK] = outcome.watermark or ""

@@ -5,6 +5,7 @@ whole when these change, or old rows would stay as they were; one that is only r
 written with the masks it has now, because its readers take its values for masked.
 """
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Final, Protocol
 
 from rocky.analysis.classification.patterns import writer_of
 from rocky.analysis.column_masks import ColumnMask, TableMasks, digest_of
+from rocky.analysis.compilation import Compilation
 from rocky.analysis.masks.copies import CopiedTables
 from rocky.analysis.masks.expressions import Unmaskable, mask_fields
 from rocky.errors import InputNotBuilt, RunRefused, StoreUnreadable
@@ -26,7 +28,7 @@ from rocky.run.materialize.mask_sql import mask_sql_of
 from rocky.run.materialize.seeds import seed_target
 from rocky.run.prepare.pins import PinnedTable
 from rocky.run.prepare.resources import RunParameters
-from rocky.store.delta.snapshot import MASKS, Snapshot
+from rocky.store.delta.snapshot import MASKS, MASKS_ABOVE, Snapshot
 from rocky.store.location import locate
 from rocky.store.warehouse import Warehouse
 
@@ -59,9 +61,11 @@ def find_remasked(plan: RunPlan, warehouse: Warehouse, options: RunParameters) -
         if live is None:
             _refuse_replaced_history(plan, step.key, warehouse)
             continue
-        if _holds(plan.compilation.masks.of(step.key), live):
+        history = isinstance(model.strategy, strategies.Snapshot | strategies.Append)
+        held = _holds(plan.compilation.masks.of(step.key), live)
+        if held and _holds_above(plan.compilation, step.key, live, strictly=not history):
             continue
-        if isinstance(model.strategy, strategies.Snapshot | strategies.Append):
+        if history:
             raise RunRefused(
                 f"the masks of `{model.name}` changed, and its rows cannot be made again: loaded"
                 " whole it would lose what only it still has; run it with `--full-refresh` if that"
@@ -92,8 +96,9 @@ def refuse_otherwise_masked(
     """Raises InputNotBuilt for a table that is read as masked and was written otherwise."""
     _refuse_copies(plan, pinned, warehouse)
     for key, each in pinned.items():
-        masks = mask_sql_of(plan.compilation, key)
-        if key in plan.project.models and _masks_in(each.snapshot.configuration) != masks.digest:
+        if key in plan.project.models and not _is_masked_as_now(
+            plan.compilation, key, each.snapshot
+        ):
             name = plan.project.models[key].name
             raise InputNotBuilt(
                 f"`{name}` was written with other masks than it has now, and what reads it would"
@@ -149,12 +154,11 @@ def is_masked_otherwise(known: CopiedTables, target: Target, snapshot: Snapshot)
     if key is None:
         return False
     if key in known.project.models or key in known.project.seeds:
-        wanted = digest_of(known.compilation.masks.of(key))
-    else:
-        writer = writer_of(known.project, key)
-        if writer is None:
-            return False
-        wanted = known.digest(writer, target, snapshot.schema)
+        return not _is_masked_as_now(known.compilation, key, snapshot)
+    writer = writer_of(known.project, key)
+    if writer is None:
+        return False
+    wanted = known.digest(writer, target, snapshot.schema)
     return _masks_in(snapshot.configuration) != wanted
 
 
@@ -179,6 +183,35 @@ def _holds(masks: TableMasks, live: Snapshot) -> bool:
             return False
         before[name] = replace(mask, sql=sql, form=sql)
     return stored == digest_of(before)
+
+
+def _holds_above(
+    compilation: Compilation, key: str, live: Snapshot, *, strictly: bool = False
+) -> bool:
+    """Whether the rows of a table came with the masks that the tables it reads have now.
+
+    They are not masked again here, so a table that keeps rows would keep those from before a mask.
+    `strictly`: nor with masks that those no longer have, which would show less than now.
+    """
+    stored, now = _masks_above(live), compilation.masks.above.get(key, {})
+    kept = {each.name.lower() for each in live.schema}
+    # A column that its model no longer has stays as it is; a new one has no rows yet.
+    kept &= {each.name.lower() for each in compilation.models[key].columns}
+    kept &= {*now, *stored} if strictly else {*now}
+    return all(stored.get(name) == now.get(name) for name in kept)
+
+
+def _is_masked_as_now(compilation: Compilation, key: str, snapshot: Snapshot) -> bool:
+    """Whether readers of a version see the masks that its table, and what it reads, have now."""
+    if _masks_in(snapshot.configuration) != digest_of(compilation.masks.of(key)):
+        return False
+    return key not in compilation.project.models or _holds_above(compilation, key, snapshot)
+
+
+def _masks_above(snapshot: Snapshot) -> Mapping[str, str]:
+    said = snapshot.configuration.get(MASKS_ABOVE)
+    found: Mapping[str, str] = json.loads(said) if said else {}
+    return found
 
 
 class _Foreseen(Protocol):
@@ -208,8 +241,7 @@ def refuse_held_otherwise(
         else:
             target = project.models[step.key].target
         live = warehouse.table(target).snapshot()
-        masks = mask_sql_of(plan.compilation, step.key)
-        if live is None or _masks_in(live.configuration) == masks.digest:
+        if live is None or _is_masked_as_now(plan.compilation, step.key, live):
             continue
         reader = _first_reader(plan, step.id, settled)
         if reader is not None:

@@ -35,6 +35,8 @@ while the files are still these.
 """
 MASKS: Final = "rocky.maskDigest"
 """Table property: what tells the masks that the rows were written with; none where nothing was."""
+MASKS_ABOVE: Final = "rocky.inputMasks"
+"""Table property: by column what tells the masks of the tables that it was made from, as JSON."""
 WATERMARK: Final = "rocky.watermark"
 """Table property of an incremental model: the highest value loaded, as JSON."""
 
