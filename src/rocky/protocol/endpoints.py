@@ -1,7 +1,8 @@
 """The table of endpoints: every question that can be asked over the protocol, once.
 
 Each is an operation of the command line, with its report as it is; nothing is worked out here. None
-starts Spark or writes anything. What takes long because it reads whole tables is never kept.
+starts Spark or writes anything. What reads tables is never kept: others may write them, and nobody
+tells of that.
 """
 
 from dataclasses import replace
@@ -340,6 +341,7 @@ ENDPOINTS: Final = (
         (QueryReport,),
         _check,
         (Parameter("sql", "a query over names of the project", required=True),),
+        is_kept=False,
     ),
     Endpoint(
         "rows",
@@ -351,6 +353,7 @@ ENDPOINTS: Final = (
             _LIMIT,
             Parameter("version", "as it was at a version", int),
         ),
+        is_kept=False,
         shows_values=True,
     ),
     Endpoint(
@@ -359,8 +362,16 @@ ENDPOINTS: Final = (
         (branch_views.BranchesReport, branch_views.PromotionsReport),
         _branches,
         (Parameter("promotions", "promotions in place of branches", bool),),
+        may_quote=True,
     ),
-    Endpoint("branch", "A branch table by table.", (branch_views.ViewReport,), _branch, (_BRANCH,)),
+    Endpoint(
+        "branch",
+        "A branch table by table.",
+        (branch_views.ViewReport,),
+        _branch,
+        (_BRANCH,),
+        is_kept=False,
+    ),
     Endpoint(
         "approvals",
         "Which approvals of a branch count, and why the others do not.",
