@@ -17,6 +17,7 @@ from rocky.operations.governance.erase_report import (
     EraseReport,
     Remainder,
     TableErasure,
+    abandoned_tables,
     certified_report,
     table_held,
 )
@@ -43,13 +44,11 @@ from rocky.run.prepare.pins import open_project_warehouse
 # Who only asks what would be done does not wait for pyspark.
 if TYPE_CHECKING:
     from rocky.ledger.erasure_records import ErasureRecord
-    from rocky.ledger.readers.table import TableRecords
     from rocky.maintenance.erasure.carriers import Carriers
     from rocky.maintenance.erasure.contents import TableContents
     from rocky.maintenance.erasure.subject import Subject
     from rocky.maintenance.tables import RecordedTable
     from rocky.run.prepare.session import RunSession
-    from rocky.store.warehouse import Warehouse
 
 _HASHED: Final = "hash"
 """The mask whose results can be looked for, by whoever has its key."""
@@ -226,7 +225,10 @@ class _Erasure:
                 self._masks,
             )
         )
-        left = (*self._left(carriers, records), *self._abandoned(carriers, records, warehouse))
+        left = (
+            *self._left(carriers, records),
+            *abandoned_tables(self._compilation, carriers, records, warehouse),
+        )
         report = EraseReport(
             applied=False,
             column=self._subject.column,
@@ -298,25 +300,6 @@ class _Erasure:
             )
             found.append(Remainder(target, advice))
         return tuple(found)
-
-    def _abandoned(
-        self, carriers: "Carriers", records: "Mapping[str, TableRecords]", warehouse: "Warehouse"
-    ) -> tuple[Remainder, ...]:
-        """Tables of models that are gone: lineage knows nothing of them, and they are there."""
-        from rocky.maintenance.erasure.carriers import find_abandoned  # noqa: PLC0415
-        from rocky.maintenance.tables import find_tables  # noqa: PLC0415
-
-        inputs = {
-            target: [each.name for each in known.execution.inputs]
-            for target, known in records.items()
-        }
-        names = find_abandoned(self._compilation, carriers, inputs)
-        advice = (
-            "no model of the project writes it any more, so nobody knows which of its columns is"
-            " the key, and it may hold such rows; bring its model back and erase again, or drop it"
-        )
-        there = find_tables({each: records[each] for each in names}, warehouse, ())
-        return tuple(Remainder(each.table.name, advice) for each in there)
 
     def _sources(self, carriers: "Carriers") -> tuple[Remainder, ...]:
         advice = "it is only read: delete the rows there first, or the next run brings them back"
