@@ -214,6 +214,24 @@ def test_a_saved_file_is_read_again_and_one_with_an_unsaved_text_is_not(shop):
     assert [] == codes(session.refresh(["models/orders.sql"]), "models/totals.sql")
 
 
+@pytest.mark.parametrize("name", ["shop.json", "shop.baseline.json"])
+@pytest.mark.parametrize("gone", [True, False])
+def test_an_interface_that_nobody_saved_or_deleted_yet_is_as_the_editor_has_it(
+    tmp_path, name, gone
+):
+    root = tmp_path / "shop"
+    shutil.copytree(CASES / "diagnostics/W012-import-not-accepted/quiet-when-accepted", root)
+    path = f"imports/{name}"
+    text = None if gone else (root / path).read_text()
+    if not gone:
+        (root / path).unlink()
+    session = open_session(root)
+
+    session.edit({path: text})
+
+    assert_as_if_cold(session, root, {path: text})
+
+
 def test_a_project_whose_settings_are_gone_is_told_and_recovers(shop):
     session = open_session(shop)
     with pytest.raises(ProjectNotFound):

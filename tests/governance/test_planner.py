@@ -79,6 +79,25 @@ def test_policies_are_shown_and_never_removed():
     assert ((), (policy,)) == (plan.changes, plan.foreign)
 
 
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        Fact("mask", "column", "shop.marts.orders.email", value="theirs"),
+        Fact("row_filter", "table", "shop.marts.orders", value="theirs"),
+        Fact("isolation", "catalog", "shop", value="ISOLATED"),
+        Fact("workspace", "catalog", "shop", name="7", value="READ_WRITE"),
+        Fact("grant", "catalog", "shop", "everybody", "USE CATALOG"),
+        Fact("grant", "schema", "shop.marts", "another team", "USE SCHEMA"),
+    ],
+)
+def test_what_others_hide_and_what_other_tables_need_is_shown_and_never_removed(theirs):
+    plan = planned([], [theirs, B], foreign="remove")
+    assert ([("remove", B)], (theirs,)) == (
+        [(each.action, each.fact) for each in plan.changes],
+        plan.foreign,
+    )
+
+
 def record(number, stage, action, fact, application="a1", plan="p"):
     return GovernanceRecord(
         application, number, stage, datetime(2026, 1, 1, tzinfo=UTC), "unity x", plan, action,

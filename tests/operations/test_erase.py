@@ -319,6 +319,17 @@ def test_replaying_what_read_erased_files_says_so(shop):
     assert f"erased, by the certificate of {report.run_id}" in said
 
 
+def test_a_table_whose_model_is_gone_is_named_and_not_passed_over(shop):
+    (shop.root / "models/contacts.sql").unlink()
+
+    report = shop.apply()
+
+    named = {each.name: each.advice for each in report.left}
+    assert "no model of the project writes it any more" in named["spark_catalog.default.contacts"]
+    assert "spark_catalog.default.contacts" in shop.certificates[-1].left
+    assert not any("alone" in each or "orders" in each for each in named)
+
+
 def test_a_branch_that_holds_such_rows_is_in_the_way(shop):
     create(shop.workspace, CreateRequest("try"))
 

@@ -1,9 +1,14 @@
 """The state from Python: shown, a watermark deleted, old runs forgotten, and what refuses it."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from rocky.errors import LedgerLocked, NothingSelected, RunRefused
 from rocky.ledger import SCHEMA_VERSION, STATE_FILE
+from rocky.ledger.record import RunId
+from rocky.ledger.run_records import ModelExecution, ModelStatus
+from rocky.operations.records.history import ExecutionsReport, ExecutionSummary
 from rocky.operations.state.kept_state import (
     DeleteRequest,
     SweepRequest,
@@ -11,7 +16,10 @@ from rocky.operations.state.kept_state import (
     show_state,
     sweep_state,
 )
-from rocky.operations.workspace import Workspace
+from rocky.operations.state.watermark_values import hide_executions
+from rocky.operations.workspace import Workspace, compile_workspace
+from rocky.protocol.disclosure import shown_history
+from rocky.protocol.memory import Memory
 from tests.cli.conftest import CONFIG
 from tests.cli.recorded import record_past, running
 from tests.run.runs import Shop
@@ -102,3 +110,37 @@ def test_the_watermark_of_a_classified_column_is_hidden(tmp_path):
     (mark,) = show_state(Workspace(tmp_path)).watermarks
     deleted = delete_watermark(Workspace(tmp_path), DeleteRequest(TABLE)).deleted
     assert "(hidden: pii)" == mark.last_value == deleted.last_value
+
+
+def test_how_far_an_execution_got_is_hidden_where_its_column_is_classified(tmp_path):
+    strategy = '[strategy]\ntype = "incremental"\ntimestamp_column = "born"\n'
+    files = {
+        "rocky.toml": CONFIG,
+        "models/births.sql": "SELECT born, day FROM people",
+        "models/births.toml": strategy,
+        "models/days.sql": "SELECT born, day FROM people",
+        "models/days.toml": strategy.replace("born", "day"),
+        "sources/people.toml": '[[source]]\nname = "people"\ncolumns = [\n'
+        '{ name = "born", type = "date", classification = "pii" }, { name = "day", type = "date" } ]\n',
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    workspace = Workspace(tmp_path)
+    models = compile_workspace(workspace).project.models
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+    done = [
+        ModelExecution(
+            key, ModelStatus.SUCCESS, moment, moment, 1, models[key].target.full_name,
+            watermark="1987-02-03",
+        )
+        for key in ("births", "days")
+    ]  # fmt: skip
+
+    shown = hide_executions(workspace, done)
+
+    assert ["(hidden: pii)", "1987-02-03"] == [each.watermark for each in shown]
+    summaries = tuple(ExecutionSummary(run_id=RunId("run-1"), execution=each) for each in done)
+    page = shown_history(Memory(workspace), ExecutionsReport("births", 2, summaries))
+    assert isinstance(page, ExecutionsReport)
+    assert list(shown) == [each.execution for each in page.executions]

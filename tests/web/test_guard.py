@@ -1,6 +1,7 @@
 """Who is answered: a token, the right host, the own origin; and nothing but the page's own files."""
 
 import json
+from socket import create_connection
 
 import pytest
 
@@ -163,3 +164,25 @@ def test_a_server_for_others_shows_no_rows_logs_or_texts_of_errors_and_never_act
             **POST,
         )
         assert 403 == answer.status
+
+
+@pytest.mark.parametrize("said", ["Content-Length: 45", "Transfer-Encoding: chunked"])
+def test_what_a_question_carries_is_never_taken_for_the_next_question(server, said):
+    host = f"127.0.0.1:{server.server_port}"
+    hidden = f"GET /api/v1/list HTTP/1.1\r\nHost: {host}\r\n\r\n"
+    asked = f"GET / HTTP/1.1\r\nHost: {host}\r\n{said}\r\n\r\n{hidden}"
+
+    with create_connection(("127.0.0.1", server.server_port), timeout=10) as connection:
+        connection.sendall(asked.encode())
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert 1 == answer.count(b"HTTP/1.1 ")
+
+
+def test_cookies_of_other_servers_on_this_machine_lock_nobody_out(server):
+    own = f"{server.guard.cookie}={server.guard.token}"
+    odd = f'theme={{"dark": true}}; name=a b@c; quote="; {own}'
+
+    assert 200 == ask(server, "/api/v1/list", token=None, Cookie=odd).status
+    assert 401 == ask(server, "/api/v1/list", token=None, Cookie=f"x={own}").status

@@ -73,6 +73,23 @@ def test_a_mistake_is_answered_and_ends_nothing(assistant):
     assert "target" in refused["content"][0]["text"]
 
 
+def test_no_message_however_odd_ends_the_conversation(assistant):
+    assert -32700 == assistant.answer("[" * 100_000)["error"]["code"]
+    assert -32602 == say(assistant, "tools/call", name=["lineage"])["error"]["code"]
+    assert call(assistant, "history", limit="9" * 5000)["isError"]
+    assert call(assistant, "lineage", target="\ud800")["isError"]
+
+
+def test_a_defect_in_one_tool_is_said_and_ends_nothing(assistant, monkeypatch):
+    monkeypatch.setattr("rocky.protocol.endpoints.why", lambda *_: 1 // 0)
+
+    assert call(assistant, "why", model="good")["isError"]
+
+
+def test_an_assistant_is_told_for_which_reason_a_model_would_be_built(assistant):
+    assert "first build" == call(assistant, "why", model="good")["structuredContent"]["reason"]
+
+
 @pytest.mark.slow
 def test_the_command_answers_line_by_line_and_writes_nothing_else(tmp_path):
     open_project(tmp_path, GOOD)

@@ -170,19 +170,29 @@ def test_others_get_documents_without_texts_that_may_quote_a_row():
     document = {
         "reason": "row 17", "run": {"reason": "first build", "models": [{"error": "x", "name": "m"}]},
         "check_outcomes": [{"observed": "secret", "passed": False}],
+        "executions": [{"run_id": "r", "watermark": "1987-02-03"}],
+        "promotion": {"tables": [{"target": "t", "watermark_before": {"last_value": "1987-02-03"}}]},
     }  # fmt: skip
+    run = next(each for each in ENDPOINTS if each.name == "run")
 
     assert {
         "run": {"reason": "first build", "models": [{"name": "m"}]},
         "check_outcomes": [{"passed": False}],
-    } == without_quotes(document)
+        "executions": [{"run_id": "r"}],
+        "promotion": {"tables": [{"target": "t"}]},
+    } == without_quotes(run, document)
 
 
 def test_what_shows_values_is_named_once_and_each_endpoint_says_what_it_is():
     assert {"logs", "record", "verify", "plan", "rows", "state"} == {
         each.name for each in ENDPOINTS if each.shows_values
     }
-    assert {"history", "run", "trace"} == {each.name for each in ENDPOINTS if each.may_quote}
+    assert {"rows", "branch", "verify", "record", "plan", "why"} <= {
+        each.name for each in ENDPOINTS if not each.is_kept
+    }, "what reads tables is not kept: nobody tells when others write them"
+    assert {"history", "run", "trace", "branches"} == {
+        each.name for each in ENDPOINTS if each.may_quote
+    }
     assert len(ENDPOINTS) == len({each.name for each in ENDPOINTS})
     assert all(each.about.endswith(".") and each.reports for each in ENDPOINTS)
     assert "no-store" == HEADERS["Cache-Control"]

@@ -8,22 +8,27 @@ or masks something, and fails, is what fails a run.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Final, Literal
 
-from rocky.errors import RockyError, describe_failure
+from rocky.errors import CatalogueUnreachable, RockyError, describe_failure
 from rocky.governance.catalogue import Catalogue
 from rocky.governance.facts import Fact, Held
 from rocky.governance.planner import Change, GovernancePlan, scope_of
+from rocky.governance.rest import HttpRefusal
 from rocky.ledger.governance_records import (
     ABOUT_TO,
     DONE,
     PLANNED,
     REFUSED,
+    UNANSWERED,
     GovernanceRecord,
     application_at,
     record_statements,
 )
 from rocky.ledger.ledger_file import LedgerFile
+
+_SERVERS_OWN: Final = 500
+"""Statuses from here on are failures of a server, or of a proxy that did not wait for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +71,9 @@ def apply_plan(
             continue
         begun = replace(record, stage=ABOUT_TO, at=datetime.now(UTC))
         record_statements(ledger, [begun])
-        error = _make(catalogue, change)
+        stage, error = _make(catalogue, change)
         failed = failed or error is not None
-        ended = replace(
-            record, stage=DONE if error is None else REFUSED, at=datetime.now(UTC), error=error
-        )
+        ended = replace(record, stage=stage, at=datetime.now(UTC), error=error)
         record_statements(ledger, [ended])
         outcomes.append(
             ChangeOutcome(change, statement, "done" if error is None else "failed", error)
@@ -98,16 +101,25 @@ def _not_taken_away(
     ]
 
 
-def _make(catalogue: Catalogue, change: Change) -> str | None:
-    """Make a change; why it could not be made, if it could not."""
+def _make(catalogue: Catalogue, change: Change) -> tuple[str, str | None]:
+    """Make a change: how far that came, and why no further.
+
+    What got no answer may have been done: then it is ours, and a right that is declared no longer
+    is taken back and not taken for somebody else's.
+    """
     try:
         if change.action == "remove":
             catalogue.remove(change.fact)
         elif change.action != "adopt":
             catalogue.put(change.fact, change.before)
+    except CatalogueUnreachable as failure:
+        return UNANSWERED, describe_failure(failure)
+    except HttpRefusal as failure:
+        stage = UNANSWERED if failure.status >= _SERVERS_OWN else REFUSED
+        return stage, describe_failure(failure)
     except RockyError as failure:
-        return describe_failure(failure)
-    return None
+        return REFUSED, describe_failure(failure)
+    return DONE, None
 
 
 def _statement(catalogue: Catalogue, change: Change) -> str:

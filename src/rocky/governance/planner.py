@@ -16,6 +16,7 @@ from rocky.ledger.governance_records import (
     DONE,
     PLANNED,
     REFUSED,
+    UNANSWERED,
     GovernanceRecord,
     newest,
 )
@@ -115,7 +116,7 @@ def plan_changes(
         elif there.kind == "registration":
             # Somebody else's table, which is neither wrong nor ours to take out.
             continue
-        elif foreign == "remove":
+        elif foreign == "remove" and _is_ours_to_remove(there):
             changes.append(Change("remove", there, _FOREIGN))
         else:
             strange.append(there)
@@ -126,6 +127,15 @@ def plan_changes(
         tuple(sorted(waiting)),
         in_place,
     )
+
+
+def _is_ours_to_remove(fact: Fact) -> bool:
+    """Whether what somebody else said may be taken back for them.
+
+    What hides something is stricter than the project, and a catalog or a schema may have tables of
+    others in it, whose readers need what was granted there.
+    """
+    return fact.level in ("table", "column") and not _protects(fact)
 
 
 def _turn(change: Change) -> tuple[int, Fact]:
@@ -164,7 +174,7 @@ def unsettled_facts(records: Sequence[GovernanceRecord], catalogue: str) -> tupl
         fact = fact_of(each)
         if each.catalogue == catalogue and fact is not None:
             last[fact.key] = (each.stage, fact)
-    return tuple(fact for stage, fact in last.values() if stage == ABOUT_TO)
+    return tuple(fact for stage, fact in last.values() if stage in (ABOUT_TO, UNANSWERED))
 
 
 def fact_of(record: GovernanceRecord) -> Fact | None:

@@ -21,18 +21,20 @@ from rocky.ledger.schema import table_names
 GOVERNANCE: Final = "governance"
 PLANNED: Final = "planned"
 ABOUT_TO: Final = "about_to"
+UNANSWERED: Final = "unanswered"
 DONE: Final = "done"
 REFUSED: Final = "refused"
-_STAGES: Final = (PLANNED, ABOUT_TO, DONE, REFUSED)
+_STAGES: Final = (PLANNED, ABOUT_TO, UNANSWERED, DONE, REFUSED)
 
 
 @dataclass(frozen=True, slots=True)
 class GovernanceRecord(Record):
     """One statement to a catalogue. `stage` is `planned`, `about_to`, `done` or `refused`.
 
-    `action` is `add`, `change`, `remove` or `adopt`; the last is no statement, but says that
-    something that was there is declared now. `kind`, `level`, `on`, `subject`, `name` and `value`
-    are the fact; `by` is who asked for it, `why` what declares it or no longer does.
+    It is `unanswered` where nobody knows which of the last two. `action` is `add`, `change`,
+    `remove` or `adopt`; the last is no statement, but says that something that was there is
+    declared now. `kind`, `level`, `on`, `subject`, `name` and `value` are the fact; `by` is who
+    asked for it, `why` what declares it or no longer does.
     """
 
     application: str

@@ -17,6 +17,7 @@ from rocky.diagnostics.diagnostic import Span
 from rocky.project.configuration.blocks import Import
 from rocky.project.files import Report
 from rocky.project.interfaces import Interface, InterfaceTable, load_interface
+from rocky.project.overlay import overlaid_bytes
 from rocky.project.sources import SourceTable
 from rocky.project.toml.documents import Document, Problem, Problems
 from rocky.project.toml.variables import Keys, Substituted, Unset, written
@@ -119,7 +120,7 @@ def load_imports(
         place = _Place(document, name, report)
         snapshot, baseline = snapshot_path(name, setting), baseline_path(name, setting)
         now = _load_snapshot(root, snapshot, setting, place)
-        accepted = (Path(root) / baseline).exists() or (Path(root) / baseline).is_symlink()
+        accepted = _is_there(root, baseline)
         before = _load(root, baseline, "baseline", place) if accepted else None
         if now is not None:
             _check_pin(now, setting, place)
@@ -164,8 +165,7 @@ def _load(root: str, path: str, key: str, place: _Place) -> Interface | None:
 
 
 def _load_snapshot(root: str, path: str, setting: Import, place: _Place) -> Interface | None:
-    file = Path(root) / path
-    if file.exists() or file.is_symlink():
+    if _is_there(root, path):
         return _load(root, path, "snapshot", place)
     advice = "run `rocky imports update` to fetch it"
     if setting.path is None:
@@ -173,6 +173,17 @@ def _load_snapshot(root: str, path: str, setting: Import, place: _Place) -> Inte
     message = f"there is no interface at `{path}`"
     place.report("snapshot", message, advice, Code.UNUSABLE_FILE)
     return None
+
+
+def _is_there(root: str, path: str) -> bool:
+    """Whether there is anything by this name: also an unsaved text, or a link to nothing."""
+    location = Path(root) / path
+    try:
+        if overlaid_bytes(str(location)) is not None:
+            return True
+    except FileNotFoundError:
+        return False
+    return location.exists() or location.is_symlink()
 
 
 def _never_accepted(name: str) -> tuple[str, str]:

@@ -5,19 +5,33 @@ second; reading either does not change them, so nobody who only looks causes a c
 """
 
 import json
+import os
 from collections import deque
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from threading import Condition, Event, Thread
+from time import time_ns
 from typing import Any, Final, NamedTuple
 
 from rocky.errors import RockyError
+from rocky.ledger.claims import living_runs
 from rocky.operations.execution.saves import Saves, table_folders
-from rocky.operations.workspace import load_workspace, main_state_path
+from rocky.operations.workspace import (
+    Workspace,
+    load_workspace,
+    main_state_path,
+    project_location,
+)
+from rocky.project.schema_cache import SCHEMAS_FOLDER
 from rocky.protocol.memory import FILES, GIT, LEDGER, Memory
 
 _KEPT: Final = 200
 _PAUSE: Final = 1.0
+_TICK: Final = 20_000_000
+"""A file's time may be so many nanoseconds older than the clock's."""
+
+
+Facts = Mapping[str, tuple[int, int]]
 
 
 class Notice(NamedTuple):
@@ -62,9 +76,13 @@ class Lookout:
     def __init__(self, memory: Memory, notices: Notices) -> None:
         self._memory, self._notices = memory, notices
         self._stop = Event()
+        self._begun = time_ns() - _TICK
+        self._seen: dict[str, Facts] = {}
         self._thread = Thread(target=self._watch, name="rocky-lookout", daemon=True)
 
     def start(self) -> None:
+        """Look from now on: what changes before the thread is ready is noticed, too."""
+        self._seen = self._look()
         self._thread.start()
 
     def close(self) -> None:
@@ -79,38 +97,94 @@ class Lookout:
         except (RockyError, OSError):
             # A project that cannot be read has no tables yet; a save may mend it.
             saves.tables = frozenset()
-        seen = dict(_facts(workspace, saves.root))
         for saved in self._heard(saves):
-            now = dict(_facts(workspace, saves.root))
-            changed = {kind for kind in (GIT, LEDGER) if seen.get(kind) != now.get(kind)}
+            now = self._look()
+            changed = {
+                kind for kind in {**self._seen, **now} if self._seen.get(kind) != now.get(kind)
+            }
             changed |= {FILES} if saved else set()
-            seen = now
+            self._seen = now
             if changed:
                 self._memory.forget(frozenset(changed))
                 self._notices.tell("change", kinds=sorted(changed))
 
+    def _look(self) -> dict[str, Facts]:
+        try:
+            return dict(_facts(self._memory.fresh_workspace))
+        except (RockyError, OSError):
+            # There is no project just now: that is another fact than whatever was there.
+            return {}
+
     def _heard(self, saves: Saves) -> Iterator[frozenset[Path]]:
         try:
-            yield from saves.heard(self._stop)
+            first = True
+            for saved in saves.heard(self._stop):
+                # What was saved before the system began to tell has been missed.
+                yield saved | saves.since(self._begun) if first else saved
+                first = False
         except OSError as error:
-            # The system watches only so many folders: the rest is still looked at.
+            # The system watches only so many folders: they are looked at one by one.
             self._notices.tell("unwatched", reason=str(error))
+            looked = self._begun
             while not self._stop.wait(_PAUSE):
-                yield frozenset()
+                before, looked = looked, time_ns() - _TICK
+                yield _looked_at(saves, before)
 
 
-def _facts(workspace: Any, root: Path) -> Iterator[tuple[str, Mapping[str, tuple[int, int]]]]:
-    """What is looked at: sizes and times of the ledgers' files, and of where git's head is."""
+def _looked_at(saves: Saves, moment: int) -> frozenset[Path]:
+    try:
+        return saves.since(moment)
+    except OSError:
+        # The project's own folder is gone, and all that was known of it.
+        return frozenset({saves.root})
+
+
+def _facts(workspace: Workspace) -> Iterator[tuple[str, Facts]]:
+    """What is looked at: the ledgers and who writes them, where git's branches are, and columns.
+
+    Of files sizes and times, of folders times: git replaces files, and never changes one.
+    """
+    root, _ = project_location(workspace)
     state = main_state_path(workspace)
-    ledgers = {
-        each.name: stamp
+    paths = [
+        each
         for each in state.parent.glob(f"{state.stem}*{state.suffix}*")
-        if not each.name.endswith("-shm") and (stamp := _stamp(each)) is not None
-    }
-    yield LEDGER, ledgers
+        if not each.name.endswith("-shm")
+    ]
+    ledgers = {each.name: stamp for each in paths if (stamp := _stamp(each)) is not None}
+    # A run that is killed does not write that it is: it only lets go of its claim.
+    running = (each for path in paths if path.suffix == state.suffix for each in _running(path))
+    yield LEDGER, {**ledgers, **dict.fromkeys(running, (0, 0))}
+    yield GIT, dict(_references(root.absolute()))
+    found = (root / SCHEMAS_FOLDER).glob("*.json")
+    yield FILES, {each.name: stamp for each in found if (stamp := _stamp(each)) is not None}
+
+
+def _running(ledger: Path) -> Iterator[str]:
+    try:
+        yield from (each.run_id for each in living_runs(ledger))
+    except RockyError:
+        # Somebody is just about to claim or to let go: the next look tells.
+        return
+
+
+def _references(root: Path) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Where git's head and all its branches are: a fetch moves what changes are compared with."""
     git = _git_folder(root)
-    heads = ("HEAD", "logs/HEAD") if git is not None else ()
-    yield GIT, {name: found for name in heads if (found := _stamp(git / name)) is not None}  # type: ignore[operator]
+    if git is None:
+        return
+    try:
+        common = git / (git / "commondir").read_text(encoding="utf-8").strip()
+    except OSError:
+        common = git
+    for place in (git / "HEAD", git / "logs/HEAD", common / "packed-refs"):
+        if (stamp := _stamp(place)) is not None:
+            yield str(place), stamp
+    for folder, _, _ in os.walk(common / "refs"):
+        try:
+            yield folder, (Path(folder).stat().st_mtime_ns, 0)
+        except OSError:
+            continue
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:

@@ -17,6 +17,7 @@ from rocky.protocol.memory import Memory
 API: Final = "/api/v1/"
 """Where the protocol is. Another number is another protocol; fields are only ever added to one."""
 _LONGEST: Final = 2000
+_MOST_DIGITS: Final = 18
 _NOT_FOUND: Final = 404
 _REFUSED: Final = 422
 _FLAGS: Final = {"true": True, "1": True, "": True, "false": False, "0": False}
@@ -41,7 +42,8 @@ class Endpoint:
 
     An answer `is_kept` until something changes. One that `shows_values` has rows, or reads whole
     tables: it is for the person whose project it is, and never for a team or an assistant. One that
-    `may_quote` has texts of failures, which may quote a row: others get it without them.
+    `may_quote` has texts of failures, which may quote a row, or how far a table is loaded, which is
+    a value of it: others get it without them.
     """
 
     name: str
@@ -104,16 +106,18 @@ def _read(parameter: Parameter, texts: Sequence[str]) -> Any:
             raise InvalidRequest(f"`{parameter.name}` is `true` or `false`, not `{text}`")
         return _FLAGS[text.lower()]
     if parameter.kind is int:
-        if not (text.isascii() and text.isdigit()):
+        if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS):
             raise InvalidRequest(f"`{parameter.name}` is a number, not `{text}`")
         return int(text)
     return text
 
 
-def without_quotes(document: dict[str, Any]) -> dict[str, Any]:
-    """A document without the texts that may quote a row."""
+def without_quotes(endpoint: Endpoint, document: dict[str, Any]) -> dict[str, Any]:
+    """A document without the texts that may quote a row, and without how far tables are loaded."""
     found: dict[str, Any] = _without(document)
-    return {name: value for name, value in found.items() if name not in ("reason", "log")}
+    # Why a run ended may quote a row; why a model would be built does not.
+    left_out = ("reason", "log") if endpoint.may_quote else ()
+    return {name: value for name, value in found.items() if name not in left_out}
 
 
 def _without(value: Any) -> Any:
@@ -122,7 +126,9 @@ def _without(value: Any) -> Any:
     return [_without(each) for each in value] if isinstance(value, list) else value
 
 
-_QUOTING: Final = frozenset({"error", "observed", "expected", "failed_sources"})
+_QUOTING: Final = frozenset(
+    {"error", "observed", "expected", "failed_sources", "watermark", "watermark_before"}
+)
 
 
 def describe_error(failure: Exception) -> Failure:

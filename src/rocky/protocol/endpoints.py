@@ -1,15 +1,13 @@
 """The table of endpoints: every question that can be asked over the protocol, once.
 
 Each is an operation of the command line, with its report as it is; nothing is worked out here. None
-starts Spark or writes anything. What takes long because it reads whole tables is never kept.
+starts Spark or writes anything. What reads tables is never kept: others may write them, and nobody
+tells of that.
 """
 
-from dataclasses import replace
 from typing import Final, get_args
 
-from rocky.analysis.disclosure import tags_text
 from rocky.errors import NothingSelected
-from rocky.ledger.run_records import WatermarkState
 from rocky.operations.branch import show as branch_views
 from rocky.operations.branch.approve import ApprovalsReport, ApprovalsRequest, approvals
 from rocky.operations.changes.diff import DiffReport, DiffRequest, ReachReport, diff
@@ -49,10 +47,10 @@ from rocky.operations.records.history import (
 )
 from rocky.operations.records.logs import LogsReport, LogsRequest, logs
 from rocky.operations.records.trace import TraceReport, TraceRequest, trace
-from rocky.operations.rows.disclosure import disclosure_for
 from rocky.operations.rows.show import ShowReport, ShowRequest, show
-from rocky.operations.state.kept_state import StateReport, show_state
+from rocky.operations.state.kept_state import StateReport
 from rocky.plan.request import RunRequest
+from rocky.protocol.disclosure import shown_history, shown_record, shown_state
 from rocky.protocol.endpoint import Arguments, Endpoint, Parameter
 from rocky.protocol.memory import Memory
 
@@ -124,7 +122,8 @@ def _path(memory: Memory, given: Arguments) -> PathReport:
 
 def _history(memory: Memory, given: Arguments) -> object:
     limit = {} if given["limit"] is None else {"limit": given["limit"]}
-    return history(memory.workspace, HistoryRequest(model=given["model"], **limit))
+    found = history(memory.workspace, HistoryRequest(model=given["model"], **limit))
+    return shown_history(memory, found)
 
 
 def _run(memory: Memory, given: Arguments) -> object:
@@ -144,23 +143,12 @@ def _logs(memory: Memory, given: Arguments) -> LogsReport:
 
 
 def _state(memory: Memory, _: Arguments) -> StateReport:
-    """The state; how far a table is loaded is a value of it, and hidden where any of its is."""
-    found, page = show_state(memory.workspace), memory.page()
-    looking = disclosure_for(memory.workspace, page.compilation)
-    columns = {(each.target or each.name).lower(): each.columns for each in page.index.tables}
-
-    def shown(mark: WatermarkState) -> WatermarkState:
-        of_table = looking.in_stored(mark.table, columns.get(mark.table.lower(), ()))
-        secrets = tuple(each for found in of_table for each in found)
-        if mark.table.lower() not in columns:
-            secrets = looking.everything
-        return replace(mark, last_value=f"hidden ({tags_text(secrets)})") if secrets else mark
-
-    return replace(found, watermarks=tuple(map(shown, found.watermarks)))
+    return shown_state(memory)
 
 
 def _record(memory: Memory, given: Arguments) -> object:
-    return replay(memory.workspace, ReplayRequest(given["run"] or "latest", given["models"]))
+    found = replay(memory.workspace, ReplayRequest(given["run"] or "latest", given["models"]))
+    return shown_record(memory, found)
 
 
 def _verify(memory: Memory, given: Arguments) -> VerifyReport:
@@ -340,6 +328,7 @@ ENDPOINTS: Final = (
         (QueryReport,),
         _check,
         (Parameter("sql", "a query over names of the project", required=True),),
+        is_kept=False,
     ),
     Endpoint(
         "rows",
@@ -351,6 +340,7 @@ ENDPOINTS: Final = (
             _LIMIT,
             Parameter("version", "as it was at a version", int),
         ),
+        is_kept=False,
         shows_values=True,
     ),
     Endpoint(
@@ -359,8 +349,16 @@ ENDPOINTS: Final = (
         (branch_views.BranchesReport, branch_views.PromotionsReport),
         _branches,
         (Parameter("promotions", "promotions in place of branches", bool),),
+        may_quote=True,
     ),
-    Endpoint("branch", "A branch table by table.", (branch_views.ViewReport,), _branch, (_BRANCH,)),
+    Endpoint(
+        "branch",
+        "A branch table by table.",
+        (branch_views.ViewReport,),
+        _branch,
+        (_BRANCH,),
+        is_kept=False,
+    ),
     Endpoint(
         "approvals",
         "Which approvals of a branch count, and why the others do not.",

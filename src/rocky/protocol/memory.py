@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from rocky.operations.page.project_page import ProjectPage
 
 _MOST_ANSWERS: Final = 500
-"""Whoever asks ever new questions does not fill the memory."""
+_MOST_BYTES: Final = 128 * 1024 * 1024
+"""Whoever asks ever new questions does not fill the memory, be there many or large answers."""
 FILES: Final = "files"
 GIT: Final = "git"
 LEDGER: Final = "ledger"
@@ -51,7 +52,9 @@ class Memory:
         self._compiling = RLock()
         self._compilations: dict[Hashable, _Place[Compilation]] = {}
         self._answers: dict[Hashable, _Place[Any]] = {}
-        self._reads_tables = False
+        self._bytes = 0
+        # Until a compile has said so: a run may end while the first one goes on.
+        self._reads_tables = True
 
     @property
     def fresh_workspace(self) -> Workspace:
@@ -61,11 +64,18 @@ class Memory:
     def kept(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """An answer, until something changes."""
         with self._lock:
-            if len(self._answers) > _MOST_ANSWERS:
-                self._answers = {}
+            if len(self._answers) > _MOST_ANSWERS or self._bytes > _MOST_BYTES:
+                self._answers, self._bytes = {}, 0
             place = self._answers.setdefault(key, _Place())
-        found: Made = place.get(make)
-        return found
+
+        def counted() -> Made:
+            found = make()
+            with self._lock:
+                self._bytes += len(found) if isinstance(found, bytes) else 0
+            return found
+
+        answer: Made = place.get(counted)
+        return answer
 
     def page(self) -> "ProjectPage":
         """The page of the project."""
@@ -76,7 +86,7 @@ class Memory:
     def forget(self, changed: frozenset[str]) -> None:
         """Something changed: what was known may be so no more."""
         with self._lock:
-            self._answers = {}
+            self._answers, self._bytes = {}, 0
             if changed - {LEDGER} or self._reads_tables:
                 self._compilations = {}
 

@@ -8,7 +8,6 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple
 
-from rocky.errors import RockyError
 from rocky.operations.report import encode_report
 from rocky.operations.workspace import Workspace
 from rocky.protocol.changes import Lookout, Notices
@@ -75,7 +74,7 @@ class Assistant:
         """The answer to a message; None to one that wants none."""
         try:
             message = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             return _error(None, _PARSE, "a message is a line of JSON")
         if not isinstance(message, dict) or not isinstance(message.get("method"), str):
             return _error(None, _INVALID, "a message is an object with a `method`")
@@ -108,17 +107,18 @@ class Assistant:
 
     def _call(self, number: Any, given: dict[str, Any]) -> dict[str, Any]:
         name, arguments = given.get("name"), given.get("arguments") or {}
-        if name not in self._tools or not isinstance(arguments, dict):
+        found_tool = self._tools.get(name) if isinstance(name, str) else None
+        if found_tool is None or not isinstance(arguments, dict):
             return _error(
                 number, _ARGUMENTS, f"no tool `{name}`; there is {', '.join(self._tools)}"
             )
-        _, endpoint = self._tools[name]
+        _, endpoint = found_tool
         try:
             texts = {key: _texts(value) for key, value in arguments.items()}
             asked = parse_arguments(endpoint.parameters, texts)
-            found = without_quotes(encode_report(endpoint.answer(self.memory, asked)))
+            found = without_quotes(endpoint, encode_report(endpoint.answer(self.memory, asked)))
             failed = False
-        except (RockyError, OSError) as failure:
+        except Exception as failure:  # noqa: BLE001 - whatever it is, it is said and ends nothing
             found, failed = describe_error(failure).document, True
         result = {
             "content": [{"type": "text", "text": json.dumps(found, separators=(",", ":"))}],

@@ -31,7 +31,7 @@ from rocky.protocol.endpoint import (
 from rocky.protocol.memory import Memory
 from rocky.version import __version__
 from rocky.web.guard import HEADERS, Guard, Refusal, local_hosts, new_token
-from rocky.web.jobs import Jobs
+from rocky.web.jobs import Jobs, parse_body
 
 START: Final = "live.html"
 _TYPES: Final = {
@@ -184,6 +184,12 @@ class _Handler(BaseHTTPRequestHandler):
     # -------------------------------------------------------------- requests
 
     def do_GET(self) -> None:
+        # A question has no body. One that has is not read, and must not pass for the next question:
+        # a proxy may send that of somebody else on the same connection.
+        if self.headers.get("Content-Length", "0") != "0" or "Transfer-Encoding" in self.headers:
+            self.close_connection = True
+            self._is_refused(Refusal(400, "a question has no body"))
+            return
         path, query = self._parts()
         if self._is_refused(self._page.guard.refuse_foreign(self._brought())):
             return
@@ -233,7 +239,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._is_refused(Refusal(403, message))
             return
         try:
-            job = self._page.jobs.begin(action, parse_arguments(action.parameters, _given(body)))
+            job = self._page.jobs.begin(
+                action, parse_arguments(action.parameters, parse_body(body))
+            )
         except RockyError as failure:
             self._send_error(failure)
             return
@@ -279,7 +287,9 @@ class _Handler(BaseHTTPRequestHandler):
         def make() -> bytes:
             report = endpoint.answer(memory, given)
             if endpoint.may_quote and not self._page.settings.local:
-                document = self._head(endpoint.name) | without_quotes(encode_report(report))
+                document = self._head(endpoint.name) | without_quotes(
+                    endpoint, encode_report(report)
+                )
                 return json.dumps(document, **_COMPACT).encode()
             return format_report(self._head(endpoint.name), report, **_COMPACT).encode()
 
@@ -335,8 +345,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _body(self) -> bytes | None:
         """What was sent; None, and refused, when it is too much or of no known size."""
-        size = self.headers.get("Content-Length", "")
-        if not size.isdigit() or int(size) > _LARGEST_BODY or "Transfer-Encoding" in self.headers:
+        size = self._brought().get("Content-Length", "")
+        is_short = size.isascii() and size.isdigit() and len(size) <= len(str(_LARGEST_BODY))
+        if not is_short or int(size) > _LARGEST_BODY or "Transfer-Encoding" in self.headers:
             self.close_connection = True
             self._is_refused(Refusal(413, "what is sent must say its size, and be small"))
             return None
@@ -376,21 +387,3 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.flush()
         except TimeoutError as error:
             raise OSError("the browser does not read") from error
-
-
-def _given(body: bytes) -> dict[str, list[str]]:
-    """The arguments of an action: an object of texts, flags and lists of texts."""
-    try:
-        found = json.loads(body or b"{}")
-    except ValueError as error:
-        raise InvalidRequest("what was sent is no JSON") from error
-    if not isinstance(found, dict):
-        raise InvalidRequest("an action is asked for with an object")
-    return {name: _texts(name, value) for name, value in found.items()}
-
-
-def _texts(name: str, value: Any) -> list[str]:
-    values = value if isinstance(value, list) else [value]
-    if not all(isinstance(each, str | bool) for each in values):
-        raise InvalidRequest(f"`{name}` is a text, a flag, or a list of texts")
-    return [str(each).lower() if isinstance(each, bool) else each for each in values]

@@ -25,5 +25,7 @@ def command(settings: Settings) -> ExitCode:
     They can ask for lineage, types, whether a query compiles, why a model would be built and what a
     change reaches. Nothing is run or changed, and no value of any table is shown.
     """
-    Assistant(settings.workspace).converse(sys.stdin, write_line)
+    # A byte that is not UTF-8 is a mistake in one message and not the end of all.
+    lines = (line.decode("utf-8", "replace") for line in sys.stdin.buffer)
+    Assistant(settings.workspace).converse(lines, write_line)
     return ExitCode.OK

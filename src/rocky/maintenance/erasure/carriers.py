@@ -197,3 +197,26 @@ def target_of(compilation: Compilation, name: str) -> str | None:
         return seed_target(project.seeds[key], project.config).full_name
     found = project.sources.get(key)
     return found.name if isinstance(found, PipelineTable) else None
+
+
+def find_abandoned(
+    compilation: Compilation, carriers: Carriers, inputs: Mapping[str, Collection[str]]
+) -> tuple[str, ...]:
+    """The tables that nothing in the project writes any more and that may hold such rows.
+
+    `inputs` are the names of what each recorded table was made from, by its full name in lower
+    case. One that was made from nothing that is recorded, or from what the project does not know,
+    may hold anything.
+    """
+    project = compilation.project
+    names = {*project.models, *project.seeds, *project.sources}
+    own = {key: (target_of(compilation, key) or "").lower() for key in names}
+    written = set(own.values())
+    reached = {each.lower() for each in (*carriers.columns, *carriers.derived)}
+    harmless = {each for key, target in own.items() if key not in reached for each in (key, target)}
+    return tuple(
+        target
+        for target, made_from in sorted(inputs.items())
+        if target not in written
+        and not (made_from and {each.lower() for each in made_from} <= harmless)
+    )

@@ -3,6 +3,7 @@
 Tables, hidden folders and what tools make are not watched: nobody saves anything there.
 """
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Event
@@ -53,6 +54,23 @@ class Saves:
                 if places != self._places():
                     break
 
+    def since(self, moment: int) -> frozenset[Path]:
+        """What was saved, came or went at a moment or later, by a look at every file and folder.
+
+        For the time in which nobody listened. The `moment` is in nanoseconds; folders that others
+        came into or went from are in it themselves.
+        """
+        found = {self.root} if _changed_at(self.root) >= moment else set()
+        for place in self._places():
+            for folder, folders, names in os.walk(place):
+                here = Path(folder)
+                folders[:] = [each for each in folders if self._is_read(here / each)]
+                paths = (here, *(here / each for each in names))
+                found |= {each for each in paths if _changed_at(each) >= moment}
+            if place.is_file() and _changed_at(place) >= moment:
+                found.add(place)
+        return frozenset(found)
+
     def _places(self) -> list[Path]:
         """What is watched: `rocky.toml` and the folders beside it, but not the tables."""
         beside = [each for each in self.root.iterdir() if each.is_dir() and self._is_read(each)]
@@ -65,6 +83,14 @@ class Saves:
         parts = path.relative_to(self.root).parts
         hidden = any(part.startswith(".") or part in _MADE_BY_OTHERS for part in parts)
         return not hidden and not any(path.is_relative_to(each) for each in self.tables)
+
+
+def _changed_at(path: Path) -> int:
+    """When a file or folder last became another, which no tool can set; 0 for one that is gone."""
+    try:
+        return path.lstat().st_ctime_ns
+    except OSError:
+        return 0
 
 
 def table_folders(project: Project) -> frozenset[Path]:

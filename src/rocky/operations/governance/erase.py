@@ -17,6 +17,7 @@ from rocky.operations.governance.erase_report import (
     EraseReport,
     Remainder,
     TableErasure,
+    abandoned_tables,
     certified_report,
     table_held,
 )
@@ -224,7 +225,10 @@ class _Erasure:
                 self._masks,
             )
         )
-        left = self._left(carriers, records)
+        left = (
+            *self._left(carriers, records),
+            *abandoned_tables(self._compilation, carriers, records, warehouse),
+        )
         report = EraseReport(
             applied=False,
             column=self._subject.column,

@@ -9,9 +9,13 @@ from rocky.operations.digest import Digested
 
 # Who only asks what would be done does not wait for pyspark.
 if TYPE_CHECKING:
+    from rocky.analysis.compilation import Compilation
     from rocky.ledger.erasure_records import ErasureRecord
+    from rocky.ledger.readers.table import TableRecords
+    from rocky.maintenance.erasure.carriers import Carriers
     from rocky.maintenance.erasure.contents import TableContents
     from rocky.maintenance.tables import RecordedTable
+    from rocky.store.warehouse import Warehouse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +84,28 @@ class EraseReport(Digested):
     run_id: RunId | None = None
     hmac: str | None = None
     receipt: str | None = None
+
+
+def abandoned_tables(
+    compilation: "Compilation",
+    carriers: "Carriers",
+    records: "Mapping[str, TableRecords]",
+    warehouse: "Warehouse",
+) -> tuple[Remainder, ...]:
+    """Tables of models that are gone: lineage knows nothing of them, and they are there."""
+    from rocky.maintenance.erasure.carriers import find_abandoned  # noqa: PLC0415
+    from rocky.maintenance.tables import find_tables  # noqa: PLC0415
+
+    inputs = {
+        target: [each.name for each in known.execution.inputs] for target, known in records.items()
+    }
+    names = find_abandoned(compilation, carriers, inputs)
+    advice = (
+        "no model of the project writes it any more, so nobody knows which of its columns is"
+        " the key, and it may hold such rows; bring its model back and erase again, or drop it"
+    )
+    there = find_tables({each: records[each] for each in names}, warehouse, ())
+    return tuple(Remainder(each.table.name, advice) for each in there)
 
 
 def table_held(

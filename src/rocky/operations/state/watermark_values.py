@@ -1,12 +1,12 @@
 """Values of watermarks: hidden where the column that they are values of is classified."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from rocky.analysis.disclosure import hidden_text
 from rocky.errors import ProjectNotFound
-from rocky.ledger.run_records import WatermarkState
+from rocky.ledger.run_records import ModelExecution, WatermarkState
 from rocky.operations.rows.disclosure import disclosure_for
 from rocky.operations.workspace import Workspace, compile_workspace
 from rocky.project import Project
@@ -40,6 +40,24 @@ def hide_marks(
         secrets = tuple(facts) if names else looking.everything
         found.append(replace(each, last_value=hidden_text(secrets)) if secrets else each)
     return tuple(found)
+
+
+def hide_executions(
+    workspace: Workspace, executions: Sequence[ModelExecution]
+) -> tuple[ModelExecution, ...]:
+    """Executions as that person may see them: how far a table got with one is such a value."""
+    marks = {
+        at: WatermarkState(str(each.target), each.watermark, each.finished_at)
+        for at, each in enumerate(executions)
+        if each.watermark is not None
+    }
+    if not marks:
+        return tuple(executions)
+    shown = dict(zip(marks, hide_marks(workspace, tuple(marks.values())), strict=True))
+    return tuple(
+        replace(each, watermark=shown[at].last_value) if at in shown else each
+        for at, each in enumerate(executions)
+    )
 
 
 def _columns_of_models(project: Project) -> Mapping[str, tuple[str, ...]]:
