@@ -4,6 +4,7 @@ from random import Random
 
 import pytest
 
+from rocky.api.projects import create_playground
 from rocky.compiler.session import Session, Snapshot
 from rocky.errors import ProjectNotFound
 from rocky.project import load_project
@@ -315,6 +316,87 @@ def test_after_any_typing_a_case_says_what_a_cold_compile_says(folder, tmp_path,
     seed = request.config.getoption("--sample")
 
     type_for_a_while(root, Random(f"{seed} {folder}"), 4)
+
+
+GOVERNED = {
+    **SHOP,
+    "rocky.toml": """[pipeline.shop]
+models = "models/**"
+
+[mask]
+pii = "redact"
+
+[mask.dev]
+pii = "none"
+
+[classifications]
+small_groups = 5
+
+[governance]
+enforce = "twin"
+restricted_schema = "restricted"
+""",
+    "sources/raw.toml": SHOP["sources/raw.toml"].replace(
+        'name = "note", type = "string"', 'name = "note", type = "string", classification = "pii"'
+    ),
+    "models/totals.toml": '[classification]\ntotal = "secret"\n',
+    "models/everything.sql": "SELECT * FROM notes\n",
+}
+"""A shop with tags, masks and masked twins of its tables."""
+
+
+def governed(root: Path) -> None:
+    write(root, GOVERNED)
+
+
+@pytest.mark.sampled
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [create_playground, governed], ids=["playground", "governed"])
+@pytest.mark.parametrize("seed", range(2))
+def test_after_any_typing_a_real_project_says_what_a_cold_compile_says(
+    make, seed, tmp_path, request
+):
+    make(tmp_path / "project")
+    drawn = request.config.getoption("--sample")
+
+    type_for_a_while(tmp_path / "project", Random(f"{drawn} {seed} {make.__name__}"), 5)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("make", [create_playground, governed], ids=["playground", "governed"])
+@pytest.mark.parametrize("seed", range(20))
+def test_after_long_typing_a_real_project_says_what_a_cold_compile_says(make, seed, tmp_path):
+    make(tmp_path / "project")
+
+    type_for_a_while(tmp_path / "project", Random(f"{seed} {make.__name__}"), 15)
+
+
+def test_a_governed_shop_has_masks_and_twins(tmp_path):
+    governed(tmp_path)
+    compilation = open_session(tmp_path).snapshot.compilation
+
+    assert {"W004"} == {each.code.value for each in compilation.diagnostics}
+    assert {"notes", "notes__masked"} <= set(compilation.project.models)
+
+
+def test_an_attempt_says_what_a_compile_would_and_leaves_the_session_as_it_was(shop):
+    session = open_session(shop)
+    unsaved = {"models/notes.sql": SHOP["models/notes.sql"] + "-- unsaved\n"}
+    session.edit(unsaved)
+    for texts in (
+        {"models/orders.sql": "SELECT id, note FROM raw.orders\n"},
+        {"models/orders.sql": None, "models/other.sql": SHOP["models/orders.sql"]},
+        {"models/notes.sql": "SELECT (\n"},
+    ):
+        found = session.attempt(texts)
+
+        after = cold(shop, {**unsaved, **texts}, shop.parent / "tried")
+        assert {} == differences(said(after), said(found))
+        assert_as_if_cold(session, shop, unsaved)
+
+    with pytest.raises(ProjectNotFound):
+        session.attempt({"rocky.toml": None})
+    assert_as_if_cold(session, shop, unsaved)
 
 
 @pytest.mark.exhaustive

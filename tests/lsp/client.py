@@ -36,6 +36,7 @@ class Client:
         self.diagnostics: dict[str, dict[str, Any]] = {}
         self._messages: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
         self._id = 0
+        self.legend: dict[str, list[str]] = {}
         self._versions: dict[str, int] = {}
         Thread(target=self._listen, daemon=True).start()
 
@@ -83,6 +84,11 @@ class Client:
         assert "error" not in answer, answer
         return answer["result"]
 
+    def refusal(self, method: str, params: Any) -> dict[str, Any]:
+        """The error that a request is answered by."""
+        number = self.begin(method, params)
+        return self.wait(lambda each: each.get("id") == number and "method" not in each)["error"]
+
     def wait(self, is_it: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         """The next message that is meant."""
         while True:
@@ -105,7 +111,13 @@ class Client:
             "capabilities": capabilities,
         }
         found = self.ask("initialize", params)
+        self.legend = found["capabilities"]["semanticTokensProvider"]["legend"]
         self.notify("initialized", {})
+        return found
+
+    def opened(self) -> list[str]:
+        """The documents that are open, which are then taken for closed."""
+        found, self._versions = list(self._versions), {}
         return found
 
     def uri(self, path: str) -> str:
@@ -113,6 +125,8 @@ class Client:
 
     def open(self, path: str, text: str | None = None) -> str:
         uri = self.uri(path)
+        if self._versions.pop(uri, None) is not None:
+            self.close(uri)
         self._versions[uri] = 1
         shown = (self.folder / path).read_text() if text is None else text
         item = {"uri": uri, "languageId": "sql", "version": 1, "text": shown}

@@ -38,7 +38,7 @@ COMMANDS: Final = {
     "validate": "Check the project's files, without looking into SQL.",
     "compile": "Check every model, column, type and contract.",
     "watch": "Compile, or build, each time a file of the project is saved.",
-    "lsp": "Serve an editor: findings while you type, formatting, symbols.",
+    "lsp": "Serve an editor: findings while you type, completion, rename.",
     "list": "List models, sources and seeds, or pipelines, functions and macros.",
     "catalog": "Show every table with its columns, types, descriptions, owner and tests.",
     "dag": "Show the graph of the project, layer by layer.",

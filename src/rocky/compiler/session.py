@@ -77,7 +77,8 @@ class Session:
     """The project at `root`, open. `load` loads it, and sees the overlay that the session lays.
 
     With `cache`, the first compile reads and writes the user's cache; `portability` as for
-    `compile_project`. Not for several threads at once; snapshots are.
+    `compile_project`. `complete` adds what layers above find. Not for several threads at once;
+    snapshots are.
     """
 
     def __init__(
@@ -88,8 +89,10 @@ class Session:
         jobs: int | None = None,
         cache: bool = True,
         portability: bool = True,
+        complete: Callable[[Compilation], Compilation] | None = None,
     ) -> None:
         self._root = root
+        self._complete = complete
         self._load = load
         self._jobs = jobs
         self._stamp = cache_stamp() if cache else None
@@ -114,6 +117,15 @@ class Session:
         touched = [path for path, text in texts.items() if self._is_other(path, text)]
         self._lay({**self._texts, **texts})
         return self._follow(touched, pause)
+
+    def attempt(self, texts: Mapping[str, str | None]) -> Compilation:
+        """What the project would be with these texts; it stays as it is. Raises RockyError."""
+        before = self._texts
+        try:
+            return self.edit(texts).compilation
+        finally:
+            self._lay(before)
+            self._follow(list(texts))
 
     def settle(self, pause: Pause = never) -> Snapshot:
         """The project with all readers looked at, or as many as `pause` allows for."""
@@ -277,6 +289,8 @@ class Session:
             portability=self._portability,
             unpacked=kept,
         )
+        if self._complete is not None:
+            compilation = self._complete(compilation)
         findings = by_file(compilation.diagnostics)
         if state.graph is None and state.memory.graph is not None:
             names = [model.name for model in state.project.models.values()]

@@ -54,7 +54,8 @@ def _blocks(file: OpenFile) -> Iterator[OutlineItem]:
     for keys, place in locate_keys(part.text).items():
         # The tables around one without headers of their own have its place, and shorter names.
         name = ".".join(str(each) for each in keys if isinstance(each, str))
-        is_header = part.text[place.value.start] == "[" and place.key.start > place.value.start
+        opens = part.text.startswith("[", place.value.start)
+        is_header = opens and place.key.start > place.value.start
         if is_header and len(name) > len(headers.get(place.value, "")):
             headers[place.value] = name
     for span, name in headers.items():

@@ -11,7 +11,9 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, BinaryIO, Final
 
+from rocky.analysis.compilation import Compilation
 from rocky.compiler.session import Session
+from rocky.errors import RockyError, describe_failure
 from rocky.lsp.documents import Document, changed_text, location_of, path_in
 from rocky.lsp.messages import (
     INVALID_PARAMS,
@@ -26,9 +28,11 @@ from rocky.lsp.messages import (
     UnreadableMessage,
     read_message,
 )
+from rocky.lsp.reports import METHOD, Reports
 from rocky.lsp.requests.table import BY_METHOD, REQUESTS
 from rocky.lsp.scheduler import Asked, Scheduler
 from rocky.lsp.worker import WARNING, Worker
+from rocky.operations.check.consumers import with_consumers_of
 from rocky.operations.workspace import Workspace, load_workspace
 from rocky.version import __version__
 
@@ -45,11 +49,28 @@ def serve(workspace: Workspace, incoming: BinaryIO, outgoing: BinaryIO) -> int:
     return _Server(workspace, Outgoing(outgoing)).serve(incoming)
 
 
-def open_session(workspace: Workspace, root: Path) -> Session:
-    """The session of the project in a folder, which says what `rocky compile` says of it."""
+def project_workspace(workspace: Workspace, root: Path) -> Workspace:
+    """The workspace of the project in a folder."""
     config = workspace.config
-    here = replace(workspace, config=config if config is not None and config.is_file() else root)
-    return Session(root, lambda: load_workspace(here, discovered=True))
+    return replace(workspace, config=config if config is not None and config.is_file() else root)
+
+
+def open_session(workspace: Workspace, root: Path, warn: Callable[[str], None]) -> Session:
+    """The session of a project, which says what `rocky compile` says of it, of consumers too."""
+    told: set[str] = set()
+
+    def complete(compilation: Compilation) -> Compilation:
+        try:
+            return with_consumers_of(compilation, ())
+        except RockyError as failure:
+            # `[publish]` may be half written: all else is still said.
+            why = describe_failure(failure)
+            if why not in told:
+                told.add(why)
+                warn(why)
+            return compilation
+
+    return Session(root, lambda: load_workspace(workspace, discovered=True), complete=complete)
 
 
 class _Server:
@@ -62,7 +83,8 @@ class _Server:
         self._documents: dict[str, Document] = {}
         self._root: Path | None = None
         self._folders: list[Path] = []
-        self._watches = False
+        self._reports: Reports | None = None
+        self._client: Mapping[str, Any] = {}
         self._initialized = self._shut_down = False
         self._notified: Mapping[str, Callable[[Any], None]] = {
             "initialized": self._start,
@@ -90,6 +112,8 @@ class _Server:
             return 1
         finally:
             self._scheduler.stop()
+            if self._reports is not None:
+                self._reports.close()
 
     def _hear(self, message: Message) -> None:
         method, params = message.get("method"), message.get("params") or {}
@@ -120,10 +144,12 @@ class _Server:
         elif method == "shutdown":
             self._shut_down = True
             self._out.answer(request, None)
-        elif method not in BY_METHOD:
+        elif method not in BY_METHOD and method != METHOD:
             self._out.refuse(request, METHOD_NOT_FOUND, f"no `{method}`")
-        elif self._root is None:
+        elif self._reports is None:
             self._out.answer(request, None)
+        elif method == METHOD:
+            self._reports.ask(request, params)
         else:
             self._scheduler.ask(Asked(request, BY_METHOD[method], params))
 
@@ -136,19 +162,18 @@ class _Server:
         if not places and params.get("rootPath"):
             places = [str(params["rootPath"])]
         self._folders = [Path(each) for each in places if each is not None]
-        workspace = params.get("capabilities", {}).get("workspace") or {}
-        watched = workspace.get("didChangeWatchedFiles") or {}
-        self._watches = bool(watched.get("dynamicRegistration"))
+        self._client = params.get("capabilities") or {}
         self._initialized = True
         sync = {"openClose": True, "change": _INCREMENTAL, "save": {"includeText": False}}
         capabilities = {"textDocumentSync": sync, "positionEncoding": "utf-16"}
         return {
-            "capabilities": {**capabilities, **dict(each.capability for each in REQUESTS)},
+            "capabilities": capabilities
+            | dict(each.capability for each in REQUESTS if each.capability),
             "serverInfo": {"name": "rocky", "version": __version__},
         }
 
     def _start(self, _: Any) -> None:
-        if self._watches:
+        if self._can("didChangeWatchedFiles", "dynamicRegistration"):
             options = {"watchers": [{"globPattern": _WATCHED}]}
             watch = {
                 "id": "rocky-files",
@@ -182,11 +207,24 @@ class _Server:
             uri: replace(each, path=self._path(uri)) for uri, each in self._documents.items()
         }
         self._scheduler.documents = dict(self._documents)
-        session = open_session(self._workspace, root)
-        worker = Worker(self._scheduler, self._out, root, session)
+        here = project_workspace(self._workspace, root)
+        self._reports = Reports(here, self._out, refreshes=self._can("codeLens", "refreshSupport"))
+        session = open_session(here, root, self._warn)
+        worker = Worker(self._scheduler, self._out, root, session, self._reports, self._client)
         Thread(target=worker.run, name="rocky-lsp", daemon=True).start()
         for uri in self._documents:
             self._scheduler.edit(dict(self._documents), uri)
+
+    def _warn(self, why: str) -> None:
+        shown = {"type": WARNING, "message": f"Rocky: {why}"}
+        self._out.notify("window/showMessage", shown)
+
+    def _can(self, *keys: str) -> bool:
+        """Whether the editor says that it can do something with a workspace."""
+        found: Any = self._client.get("workspace")
+        for key in keys:
+            found = found.get(key) if isinstance(found, Mapping) else None
+        return bool(found)
 
     def _path(self, uri: str) -> str | None:
         location = location_of(uri)
@@ -242,7 +280,8 @@ class _Server:
             self._serve_project(root)
 
     def _cancel(self, params: Any) -> None:
-        if self._scheduler.cancel(params["id"]):
+        waited = self._reports is not None and self._reports.cancel(params["id"])
+        if waited or self._scheduler.cancel(params["id"]):
             self._out.refuse(params["id"], REQUEST_CANCELLED, "cancelled")
 
 

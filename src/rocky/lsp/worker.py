@@ -9,15 +9,17 @@ import logging
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from time import perf_counter
-from typing import Final
+from typing import Any, Final
 
 from rocky.compiler.session import Session, Snapshot
 from rocky.diagnostics import Diagnostic
 from rocky.errors import RockyError, describe_failure
+from rocky.ide.view import View
 from rocky.lsp.context import Context
 from rocky.lsp.documents import path_in, uri_of
 from rocky.lsp.findings import shown_finding
 from rocky.lsp.messages import INTERNAL_ERROR, REQUEST_FAILED, Outgoing
+from rocky.lsp.reports import Reports
 from rocky.lsp.scheduler import Asked, Documents, Edits, Scheduler, Stop
 
 logger = logging.getLogger(__name__)
@@ -29,11 +31,22 @@ WARNING: Final = 2
 class Worker:
     """What one server knows of its project; only the worker's thread touches it."""
 
-    def __init__(self, scheduler: Scheduler, out: Outgoing, root: Path, session: Session) -> None:
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        out: Outgoing,
+        root: Path,
+        session: Session,
+        reports: Reports,
+        client: Mapping[str, Any],
+    ) -> None:
         self._scheduler = scheduler
         self._out = out
         self._root = root
         self._session = session
+        self._reports = reports
+        self._client = client
+        self._view: View | None = None
         self._snapshot: Snapshot | None = None
         self._documents: Documents = {}
         self._texts: dict[str, str] = {}
@@ -46,6 +59,7 @@ class Worker:
         # The first edit shall not wait for the parser.
         import rocky.compiler.stale_models  # noqa: F401, PLC0415
 
+        self._reports.start(self._names)
         while True:
             snapshot = self._snapshot
             job = self._scheduler.take(settled=snapshot is None or snapshot.settled)
@@ -119,7 +133,7 @@ class Worker:
 
     def _lose(self, why: str) -> None:
         """There is no project now; what was said of it does not hold."""
-        self._snapshot = None
+        self._snapshot = self._view = None
         self._session.forget()
         for path in list(self._published):
             uri = self._uri(path)
@@ -129,11 +143,32 @@ class Worker:
             self._told = why
             self._out.notify("window/showMessage", {"type": ERROR, "message": f"Rocky: {why}"})
 
+    def _context(self, snapshot: Snapshot) -> Context:
+        """What is answered from; the view of a compilation is kept as long as that is the last."""
+        if self._view is None or self._view.compilation is not snapshot.compilation:
+            self._view = View(snapshot.compilation)
+        return Context(
+            self._root,
+            snapshot,
+            self._documents,
+            self._view,
+            self._session.attempt,
+            self._reports.last_run,
+            self._client,
+        )
+
+    def _names(self) -> list[str]:
+        """The names of all models. Other threads may ask: a snapshot is never changed."""
+        snapshot = self._snapshot
+        if snapshot is None:
+            return []
+        return [each.name for each in snapshot.project.models.values()]
+
     # -------------------------------------------------------------- publishing
 
     def _publish(self, snapshot: Snapshot, edited: Iterable[str]) -> None:
         """Publish what is other than what was published: of edited files always, where any is."""
-        context = Context(self._root, snapshot, self._documents)
+        context = self._context(snapshot)
         found = _by_shown_file(snapshot, self._root)
         first = [path for path in edited if found.get(path) or self._published.get(path)]
         others: list[str] = []
@@ -177,7 +212,7 @@ class Worker:
         if snapshot is None:
             self._out.refuse(asked.id, REQUEST_FAILED, "the project is not loaded")
             return
-        context = Context(self._root, snapshot, self._documents)
+        context = self._context(snapshot)
         try:
             result = asked.request.answer(context, asked.params)
         except RockyError as failure:

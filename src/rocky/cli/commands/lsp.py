@@ -20,7 +20,7 @@ REPORTS: Final[dict[str, type]] = {}
 )
 @click.pass_obj
 def command(settings: Settings) -> ExitCode:
-    """Serve an editor: findings while you type, formatting, symbols.
+    """Serve an editor: findings while you type, completion, rename.
 
     It speaks the language server protocol over its standard input and output, and nothing else:
     editors start it. The project is the one of the folder that the editor has open.

@@ -4,12 +4,15 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from rocky.diagnostics.diagnostic import Span
+from rocky.ide.outline import OutlineItem, outline
+from rocky.ide.view import OpenFile
 from rocky.lsp.context import Context, Params
 from rocky.lsp.positions import TextPositions
 from rocky.project import ModelFile
 
 _MODEL, _COLUMN, _TABLE, _FUNCTION = 5, 8, 23, 12
 """A class, a field, a struct and a function: the nearest that the protocol has."""
+_KINDS: Final = {"cte": _TABLE, "column": _COLUMN, "macro": _FUNCTION, "block": 3}
 _MOST: Final = 200
 
 
@@ -25,18 +28,19 @@ class Symbol(NamedTuple):
 
 def document_symbols(context: Context, params: Params) -> list[dict[str, Any]]:
     """The model of a file with its columns, or whatever else a file declares."""
-    path = context.path(params)
-    if path is None:
+    file = context.file(params)
+    if file is None:
         return []
-    positions = TextPositions(context.text(path))
-    model = context.project.texts.model_at(path)
+    positions = TextPositions(file.text)
+    model = context.project.texts.model_at(file.path)
     if model is not None:
-        return [_of_model(context, model, positions)]
-    return [
+        return [_of_model(model, file, positions)]
+    declared = [
         _symbol(each.name, each.kind, each.within, each.span, positions)
         for each in _declared(context)
-        if each.path == path
+        if each.path == file.path
     ]
+    return declared or [_of_item(each, positions) for each in outline(file)]
 
 
 def workspace_symbols(context: Context, params: Params) -> list[dict[str, Any]]:
@@ -59,22 +63,17 @@ def workspace_symbols(context: Context, params: Params) -> list[dict[str, Any]]:
     ]
 
 
-def _of_model(context: Context, model: ModelFile, positions: TextPositions) -> dict[str, Any]:
-    ir = context.compilation.models.get(model.key)
-    whole = Span(0, len(context.text(model.path)))
+def _of_model(model: ModelFile, file: OpenFile, positions: TextPositions) -> dict[str, Any]:
+    whole = Span(0, len(file.text))
     shown = _symbol(model.name, _MODEL, model.target.full_name, whole, positions)
     shown["selectionRange"] = positions.first_line()
-    shown["children"] = [
-        _symbol(
-            column.name,
-            _COLUMN,
-            f"{column.type.text}{'' if column.nullable else ' NOT NULL'}",
-            model.place_in_file(column.span),
-            positions,
-        )
-        for column in (ir.columns if ir is not None else ())
-        if column.span is not None and column.name
-    ]
+    shown["children"] = [_of_item(each, positions) for each in outline(file)]
+    return shown
+
+
+def _of_item(item: OutlineItem, positions: TextPositions) -> dict[str, Any]:
+    shown = _symbol(item.name, _KINDS[item.kind], item.detail, item.span, positions)
+    shown["children"] = [_of_item(each, positions) for each in item.children]
     return shown
 
 
