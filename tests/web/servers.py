@@ -54,6 +54,9 @@ def ask(
             connection.putheader("Content-Length", str(len(body)))
         connection.endheaders(body)
         answer = connection.getresponse()
-        return Answer(answer.status, dict(answer.getheaders()), answer.read())
+        # A stream has no end: of it only the beginning is read.
+        is_stream = answer.getheader("Content-Type", "").startswith("text/event-stream")
+        read = answer.read1(100) if is_stream else answer.read()
+        return Answer(answer.status, dict(answer.getheaders()), read)
     finally:
         connection.close()

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Final, get_args
 
 from rocky.analysis.disclosure import tags_text
-from rocky.errors import NothingSelected
 from rocky.ledger.run_records import WatermarkState
 from rocky.operations.branch import show as branch_views
 from rocky.operations.branch.approve import ApprovalsReport, ApprovalsRequest, approvals
@@ -29,7 +28,6 @@ from rocky.operations.graph.path import PathReport, PathRequest, find_path
 from rocky.operations.graph.tag_lineage import TagLineage
 from rocky.operations.page.catalog import CatalogReport, CatalogRequest, catalog
 from rocky.operations.page.overlays import OverlayName, OverlayReport, OverlayRequest, overlay
-from rocky.operations.page.records import PageIndex, PagePart
 from rocky.operations.plan import PlanReport, preview_plan
 from rocky.operations.plan.why import WhyReport, WhyRequest, why
 from rocky.operations.proof.replay import (
@@ -54,6 +52,7 @@ from rocky.operations.rows.show import ShowReport, ShowRequest, show
 from rocky.operations.state.kept_state import StateReport, show_state
 from rocky.plan.request import RunRequest
 from rocky.protocol.endpoint import Arguments, Endpoint, Parameter
+from rocky.protocol.first_endpoints import FIRST
 from rocky.protocol.memory import Memory
 
 _RUN: Final = Parameter("run", "a run's id, the beginning of one, or `latest`")
@@ -65,17 +64,6 @@ _MODEL: Final = Parameter("model", "the name of a model")
 
 
 # ------------------------------------------------------------------ the page
-
-
-def _project(memory: Memory, _: Arguments) -> PageIndex:
-    return memory.page().index
-
-
-def _details(memory: Memory, given: Arguments) -> PagePart:
-    page = memory.page()
-    if given["part"] >= page.index.parts:
-        raise NothingSelected(f"there is no part {given['part']}: the project has changed")
-    return page.part(given["part"])
 
 
 def _overlay(memory: Memory, given: Arguments) -> OverlayReport:
@@ -217,14 +205,7 @@ def _compliance(memory: Memory, given: Arguments) -> ComplianceReport:
 
 
 ENDPOINTS: Final = (
-    Endpoint("project", "All tables, runs and findings in short.", (PageIndex,), _project),
-    Endpoint(
-        "details",
-        "All that is shown of the tables of one part.",
-        (PagePart,),
-        _details,
-        (Parameter("part", "the number of the part, as `project` has it", int, required=True),),
-    ),
+    *FIRST,
     Endpoint(
         "overlay",
         "What one kind of trust says of each table.",

@@ -27,12 +27,15 @@
       show();
     });
     show();
+    const field = index ? Rocky.search.field() : h("div", { class: "search" }, h("input", { type: "search", disabled: true, placeholder: "Search", "aria-label": "Search" }));
+    document.getElementById("bar").replaceChildren();
     Rocky.add(document.getElementById("bar"), [
-      h("a", { class: "brand", href: "#/" }, h("img", { src: "icon.svg", alt: "", width: "26", height: "26" }), h("span", {}, index.project)),
+      h("a", { class: "brand", href: "#/" }, h("img", { src: "icon.svg", alt: "", width: "26", height: "26" }), h("span", {}, index ? index.project : "Rocky")),
       h("nav", { class: "pages", "aria-label": "Pages" }, pages.map(([route, title]) => h("a", { href: `#/${route}`, "data-route": route }, title))),
-      Rocky.search.field(), button]);
+      field, button]);
+    if (!index) return;
     const said = store.isLive ? "" : " No row of any table is on these pages.";
-    Rocky.add(document.getElementById("foot"), [h("p", {}, `Made by Rocky ${index.rocky}.${said}`)]);
+    document.getElementById("foot").replaceChildren(h("p", {}, `Made by Rocky ${index.rocky}.${said}`));
   }
 
   // ---------------------------------------------------------------- the list at the side
@@ -95,6 +98,7 @@
 
   async function view({ parts, choices }) {
     const [name, ...rest] = parts;
+    if (name === "table" || views.has(name)) await Rocky.live?.ready;
     if (name === "table" && rest[0]) {
       const table = store.named(rest[0]);
       if (!table) return [`No table ${rest[0]}`, missing(`Nothing here is called ${rest[0]}.`), null];
@@ -167,6 +171,6 @@
     scrollTo(0, at);
   }
 
-  Object.assign(Rocky, { addView, dropView: (name) => views.delete(name), start, refresh });
+  Object.assign(Rocky, { addView, dropView: (name) => views.delete(name), start, refresh, frame: bar });
   if (store.index) start();
 })();

@@ -10,6 +10,9 @@
   const NAMES_FROM = 0.38;
   const WORDS_FROM = 0.62;
   const MANY_LINES = 6000;
+  // A large graph is drawn on a sheet so many times as wide and high as what is seen, which is moved under the window.
+  const SHEET = 1.5;
+  const REST = 140;
   const NARROW = 600;
   const FEW = 200;
   const SHAPE = 1.6;
@@ -93,6 +96,7 @@
       // At once: a page that is printed is not drawn again before it is.
       this.retheme = () => {
         this.colours = null;
+        this.sheet = null;
         if (this.wide !== undefined) this.paint();
       };
       document.addEventListener("rocky-theme", this.retheme);
@@ -100,13 +104,14 @@
 
     close() {
       this.watch.disconnect();
+      clearTimeout(this.resting);
       document.removeEventListener("rocky-theme", this.retheme);
     }
 
     // What an overlay says of each box: a tone, a state and words; null takes it off again.
     setSignals(signals) {
       this.signals = signals;
-      this.draw();
+      this.redraw();
     }
 
     // ---------------------------------------------------------------- where one looks
@@ -120,6 +125,7 @@
       this.ratio = window.devicePixelRatio || 1;
       this.canvas.width = Math.round(this.wide * this.ratio);
       this.canvas.height = Math.round(this.tall * this.ratio);
+      this.sheet = null;
       if (first || !this.moved) this.fit();
       else this.draw();
     }
@@ -270,7 +276,7 @@
           + `read by ${this.next[number].length}`;
         this.reveal(number);
       }
-      this.draw();
+      this.redraw();
     }
 
     // All that a table is made from, and all that is made from it.
@@ -292,6 +298,12 @@
     }
 
     // ---------------------------------------------------------------- drawing
+
+    // What is drawn has changed, and not only where one looks.
+    redraw() {
+      this.sheet = null;
+      this.draw();
+    }
 
     draw() {
       if (this.waits || this.wide === undefined) return;
@@ -319,10 +331,43 @@
     }
 
     paint() {
-      const { context: c, ratio, scale } = this;
-      const colour = this.palette();
+      const { context: c, ratio } = this;
       c.setTransform(ratio, 0, 0, ratio, 0, 0);
       c.clearRect(0, 0, this.wide, this.tall);
+      if (this.layout.lines.length < MANY_LINES || this.scale > NAMES_FROM) this.scene();
+      else this.moveSheet();
+    }
+
+    // The sheet as it is while one moves; drawn anew where it does not reach, and sharp once one rests.
+    moveSheet() {
+      clearTimeout(this.resting);
+      const stretch = this.sheet ? this.scale / this.sheet.scale : 0;
+      const left = this.sheet ? this.x - this.sheet.x * stretch : 0;
+      const top = this.sheet ? this.y - this.sheet.y * stretch : 0;
+      const reaches = this.sheet && stretch > 0.7 && stretch < 1.6 && left <= 0 && top <= 0
+        && left + this.wide * SHEET * stretch >= this.wide && top + this.tall * SHEET * stretch >= this.tall;
+      if (!reaches) this.drawSheet();
+      else if (stretch !== 1) this.resting = setTimeout(() => this.redraw(), REST);
+      const { sheet, context: c } = this;
+      const by = reaches ? stretch : 1;
+      c.drawImage(sheet.canvas, this.x - sheet.x * by, this.y - sheet.y * by, this.wide * SHEET * by, this.tall * SHEET * by);
+    }
+
+    drawSheet() {
+      const { wide, tall, x, y, context } = this;
+      const canvas = this.spare || (this.spare = document.createElement("canvas"));
+      canvas.width = Math.round(wide * SHEET * this.ratio);
+      canvas.height = Math.round(tall * SHEET * this.ratio);
+      const margin = (SHEET - 1) / 2;
+      Object.assign(this, { context: canvas.getContext("2d"), wide: wide * SHEET, tall: tall * SHEET, x: x + wide * margin, y: y + tall * margin });
+      this.scene();
+      this.sheet = { canvas, x: this.x, y: this.y, scale: this.scale };
+      Object.assign(this, { context, wide, tall, x, y });
+    }
+
+    scene() {
+      const { context: c, ratio, scale } = this;
+      const colour = this.palette();
       c.setTransform(ratio * scale, 0, 0, ratio * scale, ratio * this.x, ratio * this.y);
       c.lineWidth = Math.min(1.4, Math.max(1, 0.7 / scale));
       c.strokeStyle = colour("wire");
