@@ -171,6 +171,47 @@ def test_an_overlay_is_switched_on_and_off_counted_and_told_in_words(browser, se
     assert [] == page.complaints()
 
 
+def test_a_box_shows_its_columns_and_the_way_of_the_chosen_one_both_ways(browser, server):
+    page = visit(browser, server)
+    show(page, "table/stg_orders")
+    view = "document.querySelector('.graph').parentNode.querySelector('.graph').rockyView"
+    page.wait(f"{view}.columns.isOpen")
+    page.ask("document.querySelector('canvas').focus()")
+    said = "document.querySelector('#graph-said').textContent"
+    page.ask(f"{view}.stepColumn(1)")
+    page.wait(f"{said}.startsWith('id, bigint')")
+    page.ask(f"{view}.stepColumn(1)")
+    page.wait(f"{said}.startsWith('country, string')")
+    lit = page.ask(
+        f"[...{view}.columns.lit.rows].map((each) => each.split(' ').map(Number))"
+        f".map(([box, row]) => {view}.nodes[box].name + '.' + {view}.columns.byNode[box][row].name)"
+    )
+    assert {"raw.orders.country", "stg_orders.country", "large.country"} <= set(lit)
+    assert "raw.orders.id" not in lit
+    page.ask(f"{view}.columns.toggle()")
+    page.wait(f"!{view}.columns.isOpen")
+
+
+def test_boxes_open_their_columns_when_one_zooms_in_and_close_when_out(browser, server):
+    page = visit(browser, server)
+    show(page, "graph")
+    view = "document.querySelector('.graph').rockyView"
+    page.wait(f"{view}.wide > 300")
+    assert not page.ask(f"{view}.columns.isOpen")
+    page.ask(f"{view}.zoom(1.5 / {view}.scale)")
+    page.wait(f"{view}.columns.isOpen")
+    page.ask(f"{view}.zoom(0.5 / {view}.scale)")
+    page.wait(f"!{view}.columns.isOpen")
+
+
+def test_who_may_read_is_told_as_it_is_declared_and_claims_as_they_are(browser, server):
+    page = visit(browser, server)
+    show(page, "governance")
+    assert "No catalogue is governed here" in page.text("main")
+    show(page, "state")
+    assert "No run of this machine holds a table now" in page.text("main")
+
+
 def test_a_column_is_followed_to_all_it_reaches_and_to_another(browser, server):
     page = visit(browser, server)
     show(page, "reach?from=raw.orders.country")

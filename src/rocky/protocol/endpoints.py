@@ -19,6 +19,7 @@ from rocky.operations.governance.compliance import (
     ComplianceRequest,
     compliance,
 )
+from rocky.operations.governance.declared_readers import DeclaredReadersReport, declared_readers
 from rocky.operations.graph.dag import DagReport, DagRequest, dag
 from rocky.operations.graph.lineage import LineageRequest, lineage
 from rocky.operations.graph.lineage_report import ColumnLineage, ModelLineage, ProjectLineage
@@ -204,6 +205,10 @@ def _compliance(memory: Memory, given: Arguments) -> ComplianceReport:
     return compliance(memory.workspace, ComplianceRequest(given["exceptions_only"]))
 
 
+def _readers(memory: Memory, _: Arguments) -> DeclaredReadersReport:
+    return declared_readers(memory.workspace)
+
+
 ENDPOINTS: Final = (
     *FIRST,
     Endpoint(
@@ -356,6 +361,12 @@ ENDPOINTS: Final = (
         (ComplianceReport,),
         _compliance,
         (Parameter("exceptions_only", "only columns with an exception", bool),),
+    ),
+    Endpoint(
+        "readers",
+        "Who may read each table, as it is declared; no catalogue is asked.",
+        (DeclaredReadersReport,),
+        _readers,
     ),
     Endpoint("state", "What is kept between runs.", (StateReport,), _state, shows_values=True),
 )

@@ -6,6 +6,8 @@
   const main = document.getElementById("main");
   let asked = 0;
 
+  // The page that a view of one thing belongs to.
+  const WITHIN = { table: "tables", run: "runs", compare: "runs", branch: "branches" };
   const PAGES = [["", "Overview"], ["tables", "Tables"], ["graph", "Graph"], ["runs", "Runs"], ["findings", "Findings"]];
   // Views that need a server: a title in the bar, or none, and what makes them of the rest of the address.
   const views = new Map();
@@ -138,7 +140,7 @@
     Rocky.add(main, children);
     document.title = title === "Overview" ? `${index.project}${kind}` : `${title} · ${index.project}${kind}`;
     for (const link of document.querySelectorAll(".pages a")) {
-      if (link.dataset.route === wanted.parts[0]) link.setAttribute("aria-current", "page");
+      if (link.dataset.route === (WITHIN[wanted.parts[0]] || wanted.parts[0])) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
     }
     document.body.dataset.page = wanted.parts[0] || "overview";
