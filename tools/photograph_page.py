@@ -75,6 +75,12 @@ SHOTS = {
     "page-run": "run/latest",
     "page-governance": "governance",
 }
+FIRST = {
+    "page-model": "document.querySelector('.part').scrollIntoView(),"
+    " (async (view) => { view.choose(view.focus, true); view.columns.step(view.focus, -1); })"
+    "(document.querySelector('.graph').rockyView)",
+}
+"""What is done before a picture is taken."""
 VIEWS = (
     "", "tables", "graph", "graph?overlay=governance", "graph?overlay=replay", "runs", "run/latest",
     "findings", "reach?from=raw.orders.amount", "branches", "branch/totals", "evidence",
@@ -90,13 +96,15 @@ def main() -> None:
         root.mkdir()
         enter_shop(root, patch)
         patch.setenv("UNITY_TOKEN", "none")
+        patch.setenv("LOGNAME", "eve")
         _make_shop(BranchShop(root))
         with _serving(root) as server, open_browser(Path(scratch) / "profile") as browser:
             if everything is None:
-                page = browser.open_page(width=960, height=600)
+                page = browser.open_page(width=960, height=560)
+                page.send("Emulation.setScrollbarsHidden", hidden=True)
                 _open(page, server)
                 for name, route in SHOTS.items():
-                    _take(page, route, FOLDER / f"{name}.png")
+                    _take(page, route, FOLDER / f"{name}.png", first=FIRST.get(name, "true"))
                 return
             everything.mkdir(parents=True, exist_ok=True)
             for width in (1280, 390):
@@ -162,12 +170,14 @@ def _open(page: Page, server: PageServer) -> None:
     page.wait("document.querySelector('main h1') !== null")
 
 
-def _take(page: Page, route: str, path: Path, *, whole: bool = False) -> None:
+def _take(page: Page, route: str, path: Path, *, whole: bool = False, first: str = "true") -> None:
     page.ask("document.title = 'waiting'")
     page.ask(f"location.hash = {json.dumps(f'#/{route}')}; dispatchEvent(new Event('hashchange'))")
     page.wait("document.title !== 'waiting'")
     page.wait("!document.querySelector('main').textContent.includes('Looking …')")
     page.ask("new Promise((done) => setTimeout(done, 250))")
+    page.ask(first)
+    page.ask("new Promise((done) => setTimeout(done, 100))")
     page.picture(path, whole=whole)
     size = path.stat().st_size
     if not whole and size > MOST_BYTES:

@@ -98,7 +98,9 @@ def test_the_address_opens_the_page_and_leaves_no_token_in_it(browser, server):
     assert [] == page.complaints()
 
 
-@pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)], ids=["desk", "phone"])
+@pytest.mark.parametrize(
+    ("width", "dark"), [(1280, False), (960, False), (390, True)], ids=["desk", "half", "phone"]
+)
 def test_every_view_opens_fits_its_window_and_can_be_read(browser, server, width, dark):
     page = visit(browser, server, width=width, dark=dark)
     faint = []

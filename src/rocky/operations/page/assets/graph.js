@@ -97,6 +97,7 @@
           tool("fit", "Show all", () => this.fit()),
           this.opener = tool("rows", "Columns in the boxes", () => this.columns.toggle())));
       this.opener.setAttribute("aria-pressed", "false");
+      this.opener.hidden = true;
       this.context = this.canvas.getContext("2d");
       this.listen();
       this.watch = new ResizeObserver(() => this.resize());
@@ -430,7 +431,8 @@
       c.globalAlpha = this.lit ? 0.4 : 1;
       this.strokeLines();
       c.globalAlpha = 1;
-      if (this.lit) {
+      // The way of a column says more than that of its table.
+      if (this.lit && !this.columns.lit) {
         c.strokeStyle = colour("accent");
         c.lineWidth = Math.max(1.8, 1 / scale);
         this.strokeLit();

@@ -70,7 +70,6 @@
     const edges = tables.flatMap((table) => table.reads.map((read) => [numberOf[read], numberOf[table.place]]));
     const shown = near(nodes, edges, open);
     const view = new Rocky.GraphView({ ...shown, ...rest });
-    view.opener.hidden = true;
     const numberAt = new Map(nodes.map((node, number) => [node, number]));
     view.places = shown.nodes.map((node) => held[numberAt.get(node)]);
     return view;
