@@ -27,6 +27,7 @@ from rocky.protocol.endpoint import (
     Endpoint,
     describe_error,
     parse_arguments,
+    parse_body,
     parse_query,
     without_quotes,
 )
@@ -266,7 +267,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._is_refused(Refusal(403, message))
             return
         try:
-            job = self._page.jobs.begin(action, parse_arguments(action.parameters, _given(body)))
+            job = self._page.jobs.begin(
+                action, parse_arguments(action.parameters, parse_body(body))
+            )
         except RockyError as failure:
             self._send_error(failure)
             return
@@ -394,21 +397,3 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.flush()
         except TimeoutError as error:
             raise OSError("the browser does not read") from error
-
-
-def _given(body: bytes) -> dict[str, list[str]]:
-    """The arguments of an action: an object of texts, flags and lists of texts."""
-    try:
-        found = json.loads(body or b"{}")
-    except ValueError as error:
-        raise InvalidRequest("what was sent is no JSON") from error
-    if not isinstance(found, dict):
-        raise InvalidRequest("an action is asked for with an object")
-    return {name: _texts(name, value) for name, value in found.items()}
-
-
-def _texts(name: str, value: Any) -> list[str]:
-    values = value if isinstance(value, list) else [value]
-    if not all(isinstance(each, str | bool) for each in values):
-        raise InvalidRequest(f"`{name}` is a text, a flag, or a list of texts")
-    return [str(each).lower() if isinstance(each, bool) else each for each in values]
