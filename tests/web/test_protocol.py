@@ -9,6 +9,7 @@ from jsonschema import Draft202012Validator
 
 from rocky.operations.execution.run import run
 from rocky.operations.graph.lineage import LineageRequest, lineage
+from rocky.operations.page.project_page import load_page
 from rocky.operations.records.trace import TraceRequest, trace
 from rocky.operations.report import encode_report
 from rocky.operations.state.kept_state import show_state
@@ -208,3 +209,14 @@ def test_the_state_names_the_tables_that_a_running_run_has_claimed(shop):
     targets = {target for claims in seen for claim in claims for target in claim.targets}
     assert "spark_catalog.default.by_country" in targets
     assert () == show_state(shop.workspace).claims
+
+
+def test_a_table_counts_its_tests_by_how_they_last_went(shop):
+    asked = '[[tests]]\ntype = "unique"\ncolumn = "{}"\nseverity = "warning"\n'
+    shop.write("models/stg_orders.toml", asked.format("id") + asked.format("country"))
+    run(shop.workspace, RunRequest(test=True))
+
+    tables = {each.name: each for each in load_page(shop.workspace).index.tables}
+
+    assert (1, 1) == (tables["stg_orders"].tests_passed, tables["stg_orders"].tests_failed)
+    assert tables["alone"].tests_passed is None

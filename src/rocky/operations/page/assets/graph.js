@@ -562,7 +562,7 @@
       this.names ||= new Map();
       if (!this.names.has(number)) {
         const node = this.nodes[number];
-        this.names.set(number, fitted(node.name, width - 30, node.many));
+        this.names.set(number, fitted(node.name, width - 30, node.many || node.name.split(".").length > 2));
       }
       return this.names.get(number);
     }
