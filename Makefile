@@ -17,7 +17,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all check lint schemas pictures test-fast test-spark bench bench-run bench-replication bench-branch hooks lock dist java clean
+.PHONY: help demo test test-all check lint schemas pictures page-pictures test-fast test-spark bench bench-run bench-replication bench-branch hooks lock dist java clean
 
 help:
 	@echo "make demo               install into $(VENV) and take a short tour of the product"
@@ -29,6 +29,7 @@ help:
 	@echo "make test-spark         the tests that ask Spark, in one process"
 	@echo "make schemas            write the JSON Schemas of all outputs from the types of their reports"
 	@echo "make pictures           draw the pictures of the docs from what the playground says"
+	@echo "make page-pictures      take the pictures of the page for the docs; needs Chromium"
 	@echo "make bench              compile a generated project of 10,000 models and print the cost"
 	@echo "make bench-run          write, read, merge and run next to plain Spark, and print the ratios"
 	@echo "make bench-branch       branch 100 tables next to copying them, and diff a project with itself"
@@ -105,6 +106,10 @@ schemas: $(INSTALLED_DEV)
 # A test wants the pictures to be what this draws.
 pictures: $(INSTALLED_DEV)
 	@$(KEEP) $(BIN)/python tools/draw_pictures.py
+
+# Pixels differ between machines, so no test compares these.
+page-pictures: $(INSTALLED_DEV)
+	@$(KEEP) $(BIN)/python tools/photograph_page.py
 
 test-fast: $(INSTALLED_DEV)
 	@$(KEEP) $(FAST) -m "not spark and not exhaustive"

@@ -7,7 +7,8 @@ from http.client import HTTPConnection
 from typing import Any, NamedTuple
 
 from rocky.operations.workspace import Workspace
-from rocky.web.server import PageServer, ServerSettings
+from rocky.web.address import ServerSettings
+from rocky.web.server import PageServer
 
 
 class Answer(NamedTuple):
@@ -54,6 +55,9 @@ def ask(
             connection.putheader("Content-Length", str(len(body)))
         connection.endheaders(body)
         answer = connection.getresponse()
-        return Answer(answer.status, dict(answer.getheaders()), answer.read())
+        # A stream has no end: of it only the beginning is read.
+        is_stream = answer.getheader("Content-Type", "").startswith("text/event-stream")
+        read = answer.read1(100) if is_stream else answer.read()
+        return Answer(answer.status, dict(answer.getheaders()), read)
     finally:
         connection.close()

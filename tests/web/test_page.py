@@ -98,7 +98,9 @@ def test_the_address_opens_the_page_and_leaves_no_token_in_it(browser, server):
     assert [] == page.complaints()
 
 
-@pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)], ids=["desk", "phone"])
+@pytest.mark.parametrize(
+    ("width", "dark"), [(1280, False), (960, False), (390, True)], ids=["desk", "half", "phone"]
+)
 def test_every_view_opens_fits_its_window_and_can_be_read(browser, server, width, dark):
     page = visit(browser, server, width=width, dark=dark)
     faint = []
@@ -169,6 +171,47 @@ def test_an_overlay_is_switched_on_and_off_counted_and_told_in_words(browser, se
     page.ask("document.querySelector('[data-overlay=breaking]').click()")
     page.wait("document.querySelector('.overlay-legend .empty') !== null")
     assert [] == page.complaints()
+
+
+def test_a_box_shows_its_columns_and_the_way_of_the_chosen_one_both_ways(browser, server):
+    page = visit(browser, server)
+    show(page, "table/stg_orders")
+    view = "document.querySelector('.graph').parentNode.querySelector('.graph').rockyView"
+    page.wait(f"{view}.columns.isOpen")
+    page.ask("document.querySelector('canvas').focus()")
+    said = "document.querySelector('#graph-said').textContent"
+    page.ask(f"{view}.stepColumn(1)")
+    page.wait(f"{said}.startsWith('id, bigint')")
+    page.ask(f"{view}.stepColumn(1)")
+    page.wait(f"{said}.startsWith('country, string')")
+    lit = page.ask(
+        f"[...{view}.columns.lit.rows].map((each) => each.split(' ').map(Number))"
+        f".map(([box, row]) => {view}.nodes[box].name + '.' + {view}.columns.byNode[box][row].name)"
+    )
+    assert {"raw.orders.country", "stg_orders.country", "large.country"} <= set(lit)
+    assert "raw.orders.id" not in lit
+    page.ask(f"{view}.columns.toggle()")
+    page.wait(f"!{view}.columns.isOpen")
+
+
+def test_boxes_open_their_columns_when_one_zooms_in_and_close_when_out(browser, server):
+    page = visit(browser, server)
+    show(page, "graph")
+    view = "document.querySelector('.graph').rockyView"
+    page.wait(f"{view}.wide > 300")
+    assert not page.ask(f"{view}.columns.isOpen")
+    page.ask(f"{view}.zoom(1.5 / {view}.scale)")
+    page.wait(f"{view}.columns.isOpen")
+    page.ask(f"{view}.zoom(0.5 / {view}.scale)")
+    page.wait(f"!{view}.columns.isOpen")
+
+
+def test_who_may_read_is_told_as_it_is_declared_and_claims_as_they_are(browser, server):
+    page = visit(browser, server)
+    show(page, "governance")
+    assert "No catalogue is governed here" in page.text("main")
+    show(page, "state")
+    assert "No run of this machine holds a table now" in page.text("main")
 
 
 def test_a_column_is_followed_to_all_it_reaches_and_to_another(browser, server):

@@ -9,12 +9,15 @@ from jsonschema import Draft202012Validator
 
 from rocky.operations.execution.run import run
 from rocky.operations.graph.lineage import LineageRequest, lineage
+from rocky.operations.page.project_page import load_page
 from rocky.operations.records.trace import TraceRequest, trace
 from rocky.operations.report import encode_report
+from rocky.operations.state.kept_state import show_state
 from rocky.plan.request import RunRequest
 from rocky.protocol.endpoint import without_quotes
 from rocky.protocol.endpoints import ENDPOINTS
 from rocky.web.guard import HEADERS
+from rocky.web.server import PageServer
 from tests.operations.projects import GOOD, open_project
 from tests.web.servers import ask, serving
 from tools.generate_openapi import FILE, format_openapi
@@ -196,3 +199,34 @@ def test_what_shows_values_is_named_once_and_each_endpoint_says_what_it_is():
     assert len(ENDPOINTS) == len({each.name for each in ENDPOINTS})
     assert all(each.about.endswith(".") and each.reports for each in ENDPOINTS)
     assert "no-store" == HEADERS["Cache-Control"]
+
+
+def test_the_first_view_is_answered_before_the_other_endpoints_are_loaded(tmp_path, monkeypatch):
+    def load(_: PageServer) -> None:
+        raise AssertionError("the others are loaded")
+
+    monkeypatch.setattr(PageServer, "endpoints", property(load))
+    monkeypatch.setattr(PageServer, "_warm_up", lambda _: None)
+    with serving(open_project(tmp_path, GOOD)) as server:
+        assert 200 == ask(server, "/api/v1/project").status
+        assert 200 == ask(server, "/api/v1/details?part=0").status
+
+
+def test_the_state_names_the_tables_that_a_running_run_has_claimed(shop):
+    seen = []
+    shop.before_write = lambda _name: seen.append(show_state(shop.workspace).claims)
+    run(shop.workspace, RunRequest())
+    targets = {target for claims in seen for claim in claims for target in claim.targets}
+    assert "spark_catalog.default.by_country" in targets
+    assert () == show_state(shop.workspace).claims
+
+
+def test_a_table_counts_its_tests_by_how_they_last_went(shop):
+    asked = '[[tests]]\ntype = "unique"\ncolumn = "{}"\nseverity = "warning"\n'
+    shop.write("models/stg_orders.toml", asked.format("id") + asked.format("country"))
+    run(shop.workspace, RunRequest(test=True))
+
+    tables = {each.name: each for each in load_page(shop.workspace).index.tables}
+
+    assert (1, 1) == (tables["stg_orders"].tests_passed, tables["stg_orders"].tests_failed)
+    assert tables["alone"].tests_passed is None

@@ -4,6 +4,7 @@ The arguments of an address are texts; each is read by its parameter, and one th
 is refused, so that a misspelt one is never taken for "all".
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -143,3 +144,21 @@ def describe_error(failure: Exception) -> Failure:
     if isinstance(failure, NothingSelected):
         return Failure(_NOT_FOUND, {"error": error})
     return Failure(_REFUSED if isinstance(failure, RockyError) else 500, {"error": error})
+
+
+def parse_body(body: bytes) -> dict[str, list[str]]:
+    """The arguments of an action: an object of texts, flags and lists of texts."""
+    try:
+        found = json.loads(body or b"{}")
+    except (ValueError, RecursionError) as error:
+        raise InvalidRequest("what was sent is no JSON") from error
+    if not isinstance(found, dict):
+        raise InvalidRequest("an action is asked for with an object")
+    return {name: _texts(name, value) for name, value in found.items()}
+
+
+def _texts(name: str, value: Any) -> list[str]:
+    values = value if isinstance(value, list) else [value]
+    if not all(isinstance(each, str | bool) for each in values):
+        raise InvalidRequest(f"`{name}` is a text, a flag, or a list of texts")
+    return [str(each).lower() if isinstance(each, bool) else each for each in values]

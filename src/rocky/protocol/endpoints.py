@@ -7,7 +7,6 @@ tells of that.
 
 from typing import Final, get_args
 
-from rocky.errors import NothingSelected
 from rocky.operations.branch import show as branch_views
 from rocky.operations.branch.approve import ApprovalsReport, ApprovalsRequest, approvals
 from rocky.operations.changes.diff import DiffReport, DiffRequest, ReachReport, diff
@@ -18,6 +17,7 @@ from rocky.operations.governance.compliance import (
     ComplianceRequest,
     compliance,
 )
+from rocky.operations.governance.declared_readers import DeclaredReadersReport, declared_readers
 from rocky.operations.graph.dag import DagReport, DagRequest, dag
 from rocky.operations.graph.lineage import LineageRequest, lineage
 from rocky.operations.graph.lineage_report import ColumnLineage, ModelLineage, ProjectLineage
@@ -27,7 +27,6 @@ from rocky.operations.graph.path import PathReport, PathRequest, find_path
 from rocky.operations.graph.tag_lineage import TagLineage
 from rocky.operations.page.catalog import CatalogReport, CatalogRequest, catalog
 from rocky.operations.page.overlays import OverlayName, OverlayReport, OverlayRequest, overlay
-from rocky.operations.page.records import PageIndex, PagePart
 from rocky.operations.plan import PlanReport, preview_plan
 from rocky.operations.plan.why import WhyReport, WhyRequest, why
 from rocky.operations.proof.replay import (
@@ -52,6 +51,7 @@ from rocky.operations.state.kept_state import StateReport
 from rocky.plan.request import RunRequest
 from rocky.protocol.disclosure import shown_history, shown_record, shown_state
 from rocky.protocol.endpoint import Arguments, Endpoint, Parameter
+from rocky.protocol.first_endpoints import FIRST
 from rocky.protocol.memory import Memory
 
 _RUN: Final = Parameter("run", "a run's id, the beginning of one, or `latest`")
@@ -63,17 +63,6 @@ _MODEL: Final = Parameter("model", "the name of a model")
 
 
 # ------------------------------------------------------------------ the page
-
-
-def _project(memory: Memory, _: Arguments) -> PageIndex:
-    return memory.page().index
-
-
-def _details(memory: Memory, given: Arguments) -> PagePart:
-    page = memory.page()
-    if given["part"] >= page.index.parts:
-        raise NothingSelected(f"there is no part {given['part']}: the project has changed")
-    return page.part(given["part"])
 
 
 def _overlay(memory: Memory, given: Arguments) -> OverlayReport:
@@ -204,15 +193,12 @@ def _compliance(memory: Memory, given: Arguments) -> ComplianceReport:
     return compliance(memory.workspace, ComplianceRequest(given["exceptions_only"]))
 
 
+def _readers(memory: Memory, _: Arguments) -> DeclaredReadersReport:
+    return declared_readers(memory.workspace)
+
+
 ENDPOINTS: Final = (
-    Endpoint("project", "All tables, runs and findings in short.", (PageIndex,), _project),
-    Endpoint(
-        "details",
-        "All that is shown of the tables of one part.",
-        (PagePart,),
-        _details,
-        (Parameter("part", "the number of the part, as `project` has it", int, required=True),),
-    ),
+    *FIRST,
     Endpoint(
         "overlay",
         "What one kind of trust says of each table.",
@@ -373,6 +359,12 @@ ENDPOINTS: Final = (
         (ComplianceReport,),
         _compliance,
         (Parameter("exceptions_only", "only columns with an exception", bool),),
+    ),
+    Endpoint(
+        "readers",
+        "Who may read each table, as it is declared; no catalogue is asked.",
+        (DeclaredReadersReport,),
+        _readers,
     ),
     Endpoint("state", "What is kept between runs.", (StateReport,), _state, shows_values=True),
 )

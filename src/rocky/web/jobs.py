@@ -3,7 +3,6 @@
 Every gate is the operation's own: a job is refused just as a command would be.
 """
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock, Thread
@@ -176,21 +175,3 @@ class _Progress:
         if outcome.step.name in self._running:
             self._running.remove(outcome.step.name)
         self._jobs.change(ended=self._ended, running=tuple(self._running))
-
-
-def parse_body(body: bytes) -> dict[str, list[str]]:
-    """The arguments of an action: an object of texts, flags and lists of texts."""
-    try:
-        found = json.loads(body or b"{}")
-    except (ValueError, RecursionError) as error:
-        raise InvalidRequest("what was sent is no JSON") from error
-    if not isinstance(found, dict):
-        raise InvalidRequest("an action is asked for with an object")
-    return {name: _texts(name, value) for name, value in found.items()}
-
-
-def _texts(name: str, value: Any) -> list[str]:
-    values = value if isinstance(value, list) else [value]
-    if not all(isinstance(each, str | bool) for each in values):
-        raise InvalidRequest(f"`{name}` is a text, a flag, or a list of texts")
-    return [str(each).lower() if isinstance(each, bool) else each for each in values]

@@ -6,7 +6,8 @@ when something has changed. A request passes the guard first, whatever it asks f
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
@@ -15,23 +16,25 @@ from typing import Any, ClassVar, Final
 from urllib.parse import parse_qs, urlsplit
 
 from rocky.errors import InvalidRequest, RockyError, SourceUnreadable
-from rocky.operations.digest import Digest, Digested
 from rocky.operations.page.site_folder import load_assets
 from rocky.operations.report import encode_report, format_report
 from rocky.operations.workspace import Workspace
 from rocky.protocol.changes import Lookout, Notices
 from rocky.protocol.endpoint import (
     API,
+    Arguments,
     Endpoint,
     describe_error,
     parse_arguments,
+    parse_body,
     parse_query,
     without_quotes,
 )
 from rocky.protocol.memory import Memory
 from rocky.version import __version__
+from rocky.web.address import ServerAddress, ServerSettings
 from rocky.web.guard import HEADERS, Guard, Refusal, local_hosts, new_token
-from rocky.web.jobs import Jobs, parse_body
+from rocky.web.jobs import Jobs
 
 START: Final = "live.html"
 _TYPES: Final = {
@@ -52,36 +55,6 @@ _OPENED: Final = """<!doctype html>
 """
 """The first answer: a browser sends the cookie with what our own page asks for, not with what
 another site's link redirects to."""
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class ServerAddress(Digested):
-    """Where a page is, and whether it may act."""
-
-    url: str
-    host: str
-    port: int
-    allow_actions: bool
-    token: str | None = None
-
-    def digest(self) -> Digest:
-        # Without the token, which the address has too.
-        return Digest(f"{self.host}:{self.port}")
-
-
-@dataclass(frozen=True, slots=True)
-class ServerSettings:
-    """What a server is and what it may show.
-
-    A `local` one is for one person on this machine, with a token; else it is for whoever a proxy
-    lets through, by one of the `hosts`, and shows nothing that may quote rows.
-    """
-
-    host: str = "127.0.0.1"
-    port: int = 0
-    hosts: tuple[str, ...] = ()
-    local: bool = True
-    allow_actions: bool = False
 
 
 class PageServer(ThreadingHTTPServer):
@@ -146,11 +119,42 @@ class PageServer(ThreadingHTTPServer):
             each.name: each for each in ENDPOINTS if self.settings.local or not each.shows_values
         }
 
+    def endpoint(self, name: str) -> Endpoint | None:
+        """What can be asked by a name. What a page begins with does not wait for the rest."""
+        from rocky.protocol.first_endpoints import FIRST  # noqa: PLC0415
+
+        first = next((each for each in FIRST if each.name == name), None)
+        return first or self.endpoints.get(name)
+
+    def answer(self, endpoint: Endpoint, given: Arguments) -> bytes:
+        """The answer to a question, kept until something changes where that may be."""
+
+        def make() -> bytes:
+            head = {"version": __version__, "endpoint": endpoint.name}
+            report = endpoint.answer(self.memory, given)
+            if endpoint.may_quote and not self.settings.local:
+                document = head | without_quotes(endpoint, encode_report(report))
+                return json.dumps(document, **_COMPACT).encode()
+            return format_report(head, report, **_COMPACT).encode()
+
+        if not endpoint.is_kept:
+            return make()
+        return self.memory.kept((endpoint.name, tuple(sorted(given.items()))), make)
+
     def start(self) -> None:
         """Answer, in threads of its own."""
         self._thread.start()
-        Thread(target=lambda: self.endpoints, name="rocky-warm-up", daemon=True).start()
+        Thread(target=self._warm_up, name="rocky-warm-up", daemon=True).start()
         self._lookout.start()
+
+    def _warm_up(self) -> None:
+        """Make what the page will ask for first while the browser is still opening it."""
+        endpoint = self.endpoint("project")
+        # Whoever asks is told why a project cannot be shown.
+        with suppress(RockyError, OSError):
+            if endpoint is not None:
+                self.answer(endpoint, {})
+        self.endpoints  # noqa: B018 - loads the rest
 
     def close(self) -> None:
         """End the server and all its streams."""
@@ -267,35 +271,18 @@ class _Handler(BaseHTTPRequestHandler):
             report = replace(self._page.jobs.report(), endpoints=tuple(self._page.endpoints))
             self._send(200, format_report(self._head(name), report, **_COMPACT).encode(), _JSON)
             return
-        endpoint = self._page.endpoints.get(name)
+        endpoint = self._page.endpoint(name)
         if endpoint is None:
             known = ", ".join(self._page.endpoints)
             error = {"kind": "NothingSelected", "message": f"no `{name}` here; there is {known}"}
             self._send(404, json.dumps({"error": error}).encode(), _JSON)
             return
         try:
-            found = self._found(endpoint, query)
+            found = self._page.answer(endpoint, parse_query(endpoint.parameters, query))
         except Exception as failure:  # noqa: BLE001 - whatever it is, it is said and nobody else is cut off
             self._send_error(failure)
             return
         self._send(200, found, _JSON)
-
-    def _found(self, endpoint: Endpoint, query: str) -> bytes:
-        memory = self._page.memory
-        given = parse_query(endpoint.parameters, query)
-
-        def make() -> bytes:
-            report = endpoint.answer(memory, given)
-            if endpoint.may_quote and not self._page.settings.local:
-                document = self._head(endpoint.name) | without_quotes(
-                    endpoint, encode_report(report)
-                )
-                return json.dumps(document, **_COMPACT).encode()
-            return format_report(self._head(endpoint.name), report, **_COMPACT).encode()
-
-        if not endpoint.is_kept:
-            return make()
-        return memory.kept((endpoint.name, tuple(sorted(given.items()))), make)
 
     def _serve_file(self, name: str) -> None:
         name = START if name == "index.html" else name

@@ -7,7 +7,8 @@ import click
 
 from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.options import RockyCommand, Settings
-from rocky.web.server import PageServer, ServerAddress, ServerSettings
+from rocky.web.address import ServerAddress, ServerSettings
+from rocky.web.server import PageServer
 
 REPORTS: Final = {"ui": ServerAddress, "serve": ServerAddress}
 

@@ -6,7 +6,7 @@ from typing import Final
 from rocky.analysis.compilation import Compilation
 from rocky.compiler.passes import compile_project
 from rocky.diagnostics import Severity
-from rocky.governance.catalogue import Catalogue
+from rocky.governance.catalogue import Abilities, Catalogue
 from rocky.governance.declaration import TableParts, declare
 from rocky.governance.facts import Fact
 from rocky.governance.protection import (
@@ -50,26 +50,11 @@ def declared_by(
     `stored` are the tables that are to be registered.
     Raises GovernanceRefused for what cannot be, as `declare` does.
     """
-    tables = _governed_tables(project)
-    owners = dict(tables.values())
-    coming = bool(project.open_targets)
-    declared = declare(project.config, owners, catalogue.abilities, more_to_come=coming)
-    clear = clear_tables(project)
-    if clear:
-        # What a restricted schema has is only granted by who names that schema.
-        named = tuple(each for each in project.config.grant if _names_schema(each, clear))
-        own = project.config._replace(grant=named)
-        meant = declare(own, owners, catalogue.abilities, more_to_come=coming)
-        places = {each.at(level).key for each in clear for level in ("schema", "table")}
-        declared = {
-            fact: why
-            for fact, why in declared.items()
-            if fact.kind != "grant" or place_of(fact) not in places or fact in meant
-        }
+    declared = declared_for(project, catalogue.abilities)
     declared |= {registration_fact(each): _REGISTER for each in stored}
     if compilation is None:
         return declared
-    names = {key: ".".join(parts) for key, (parts, _) in tables.items()}
+    names = {key: ".".join(parts) for key, (parts, _) in governed_tables(project).items()}
     for column, why in masked_columns(compilation, names):
         declared |= dict.fromkeys(catalogue.masks(column), why)
     for rows, why in filtered_rows(compilation):
@@ -77,6 +62,29 @@ def declared_by(
     if not catalogue.abilities.masks_first:
         refuse_early_readers(catalogue.title, declared)
     return declared
+
+
+def declared_for(project: Project, abilities: Abilities) -> dict[Fact, str]:
+    """The grants and tags that a project declares for a catalogue of some abilities.
+
+    Raises GovernanceRefused as `declare` does.
+    """
+    owners = dict(governed_tables(project).values())
+    coming = bool(project.open_targets)
+    declared = dict(declare(project.config, owners, abilities, more_to_come=coming))
+    clear = clear_tables(project)
+    if not clear:
+        return declared
+    # What a restricted schema has is only granted by who names that schema.
+    named = tuple(each for each in project.config.grant if _names_schema(each, clear))
+    own = project.config._replace(grant=named)
+    meant = declare(own, owners, abilities, more_to_come=coming)
+    places = {each.at(level).key for each in clear for level in ("schema", "table")}
+    return {
+        fact: why
+        for fact, why in declared.items()
+        if fact.kind != "grant" or place_of(fact) not in places or fact in meant
+    }
 
 
 def clear_tables(project: Project) -> tuple[TableParts, ...]:
@@ -95,10 +103,10 @@ def _names_schema(grant: Grant, clear: Iterable[TableParts]) -> bool:
 
 def tables_of(project: Project) -> tuple[TableParts, ...]:
     """The tables that a project writes: of its models, its seeds and its pipelines."""
-    return tuple(dict.fromkeys(parts for parts, _ in _governed_tables(project).values()))
+    return tuple(dict.fromkeys(parts for parts, _ in governed_tables(project).values()))
 
 
-def _governed_tables(project: Project) -> dict[str, tuple[TableParts, str | None]]:
+def governed_tables(project: Project) -> dict[str, tuple[TableParts, str | None]]:
     """By key the tables that a project writes, with the pipeline that each belongs to."""
     found: dict[str, tuple[TableParts, str | None]] = {
         key: (TableParts(*source.parts), source.pipeline)

@@ -155,7 +155,11 @@ def _judge_drift(
 
 
 def _drift_signal(place: int, drift: Sequence[DriftRecord]) -> TableSignal:
-    told = [f"{each.column}: {each.action}" for each in drift if each.grade != "ignore"]
+    told = [
+        f"{each.column}: {each.action.replace('_', ' ')}"
+        for each in drift
+        if each.grade != "ignore"
+    ]
     if not told:
         return TableSignal(place, 0, "no difference when it was last copied")
     noticed = any(each.grade == "grace" for each in drift)

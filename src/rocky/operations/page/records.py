@@ -165,6 +165,7 @@ class PageTable:
     """A table as lists, searches and the graph need it.
 
     `part` is the file that has its details, `reads` are tables, `outcome` is of its last execution.
+    `tests_passed` and `tests_failed` count its tests by how each was last recorded.
     """
 
     name: str
@@ -182,6 +183,8 @@ class PageTable:
     column_descriptions: Mapping[str, str] | None = None
     classified: Mapping[str, str] | None = None
     tests: tuple[str, ...] = ()
+    tests_passed: int | None = None
+    tests_failed: int | None = None
     errors: int | None = None
     warnings: int | None = None
     outcome: str | None = None

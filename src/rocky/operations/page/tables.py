@@ -143,13 +143,18 @@ class _Collector:
 
     def _kind_facts(self, table: _Declared) -> dict[str, Any]:
         if isinstance(table, ModelFile):
+            went = self._went(table)
+            tests = describe_tests(table, went, self._disclosure)
+            ended = Counter(each.passed for each in tests)
             return {
                 "kind": "model",
                 "path": table.path,
                 "target": table.target.full_name,
                 "strategy": table.strategy.type,
                 "pipeline": table.pipeline,
-                "tests": tuple(each.name for each in describe_tests(table, {}, self._disclosure)),
+                "tests": tuple(each.name for each in tests),
+                "tests_passed": ended[True] or None,
+                "tests_failed": ended[False] or None,
             }
         if isinstance(table, SeedTable):
             target = target_of_seed(table, self._compilation.project.config)
@@ -158,6 +163,11 @@ class _Collector:
         if isinstance(table, PipelineTable):
             return {**facts, "pipeline": table.pipeline, "target": table.name}
         return facts
+
+    def _went(self, model: ModelFile) -> dict[str, bool]:
+        """How the tests of a model last went, by name."""
+        checks = self._past.checks
+        return {**checks.get(model.key, {}), **checks.get(model.target.key, {})}
 
     def _reads(self, table: _Declared) -> tuple[int, ...]:
         upstream = self._compilation.upstream.get(table.name, ())
@@ -181,7 +191,6 @@ class _Collector:
         if not isinstance(table, ModelFile):
             return replace(found, settings=_declared_settings(table))
         contract = self._compilation.project.contracts.get(table.key)
-        went = {**past.checks.get(table.key, {}), **past.checks.get(table.target.key, {})}
         return replace(
             found,
             rows_by=tuple(
@@ -190,7 +199,7 @@ class _Collector:
                 )
             ),
             contract=_contract(contract, self._columns(table)) if contract is not None else None,
-            tests=describe_tests(table, went, self._disclosure),
+            tests=describe_tests(table, self._went(table), self._disclosure),
             code=self._code(table),
             settings=_model_settings(table) or None,
             determinism=ir.determinism if ir is not None else (),

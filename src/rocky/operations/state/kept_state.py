@@ -3,12 +3,14 @@
 Only forgetting loads object stores and servers: showing the state does not wait for them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from rocky.errors import LedgerLocked
 from rocky.ledger import SCHEMA_VERSION, HistoryReader
+from rocky.ledger.claims import living_runs
 from rocky.ledger.pipeline_records import GracePeriod, IdempotencyRecord, RowCount
 from rocky.ledger.pipeline_state import PipelineStateReader, open_pipeline_state_reader
 from rocky.ledger.readers.history import EMPTY_TOTALS
@@ -22,6 +24,7 @@ from rocky.operations.workspace import (
     open_history,
     refresh_state,
     state_path,
+    state_settings,
 )
 from rocky.plan.arguments import Request
 
@@ -69,9 +72,23 @@ class KeyInFlight:
     hostname: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunningClaim:
+    """A run that is going on beside this state file, and the tables that it alone may write."""
+
+    run_id: RunId
+    process: int
+    hostname: str
+    since: datetime
+    targets: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class StateReport(Digested):
-    """What the state file holds. Without `schema_version_on_disk` there is no file yet."""
+    """What the state file holds. Without `schema_version_on_disk` there is no file yet.
+
+    `claims` are of this machine's file; `backend` is where it is kept, which is not asked here.
+    """
 
     path: str
     schema_version_supported: int
@@ -85,6 +102,8 @@ class StateReport(Digested):
     loaded_files: tuple[LoadedFiles, ...]
     keys_in_flight: tuple[KeyInFlight, ...]
     schema_version_on_disk: int | None = None
+    claims: tuple[RunningClaim, ...] = ()
+    backend: str | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -127,7 +146,22 @@ def show_state(workspace: Workspace) -> StateReport:
             return StateReport(str(path), SCHEMA_VERSION, *EMPTY_TOTALS, (), (), (), (), (), ())
         with remembered:
             found = _report(path, reader, remembered)
-    return replace(found, watermarks=_hide(workspace, found.watermarks))
+    return replace(
+        found,
+        watermarks=_hide(workspace, found.watermarks),
+        claims=tuple(_claims(path)),
+        backend=state_settings(workspace).backend,
+    )
+
+
+def _claims(path: Path) -> Iterator[RunningClaim]:
+    try:
+        living = living_runs(path)
+    except LedgerLocked:
+        # Somebody is at work, and it cannot be told who: the rest is still shown.
+        return
+    for each in living:
+        yield RunningClaim(**same_fields(RunningClaim, each))
 
 
 def _hide(workspace: Workspace, marks: tuple[WatermarkState, ...]) -> tuple[WatermarkState, ...]:

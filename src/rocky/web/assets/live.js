@@ -13,10 +13,14 @@
   });
 
   async function load() {
-    const [index, actions] = await Promise.all([live.ask("project"), live.ask("actions")]);
-    live.actions = actions.actions;
-    live.endpoints = new Set(actions.endpoints);
-    live.job = actions.job || null;
+    const index = await live.ask("project");
+    // It names all that can be asked, which takes a server longer than the tables: views wait for it, the frame does not.
+    live.ready = live.ask("actions").then((found) => {
+      live.actions = found.actions;
+      live.endpoints = new Set(found.endpoints);
+      live.job = found.job || null;
+    });
+    live.ready.catch(() => {});
     store.forget();
     store.open(index);
   }
@@ -86,6 +90,7 @@
   async function begin() {
     document.body.prepend(line);
     said("");
+    Rocky.frame();
     try {
       await load();
     } catch (failure) {
@@ -94,10 +99,16 @@
       stream((kind) => { if (kind === "change") location.reload(); });
       return;
     }
-    for (const [view, needed] of [["evidence", "verify"], ["state", "state"]]) if (!live.endpoints.has(needed)) Rocky.dropView(view);
     main.replaceChildren();
     await Rocky.start();
     listen();
+    await live.ready;
+    const absent = [["evidence", "verify"], ["state", "state"]].filter(([, needed]) => !live.endpoints.has(needed));
+    for (const [view] of absent) Rocky.dropView(view);
+    if (absent.length) {
+      Rocky.frame();
+      await Rocky.refresh();
+    }
   }
 
   begin();

@@ -26,7 +26,7 @@
     const found = await ask("branch", { branch: name });
     const differ = found.tables.filter((each) => each.status !== "same");
     return [
-      head("Branch", found.branch.name, `${counted(differ.length, "table")} of ${count(found.tables.length)} differ from production`),
+      head("Branch", found.branch.name, `${count(differ.length)} of ${counted(found.tables.length, "table")} ${differ.length === 1 ? "differs" : "differ"} from production`),
       Rocky.section("Approvals and the gate", later(ask("approvals", { branch: name }), gate)),
       Rocky.section("Tables", found.tables.length ? Rocky.grid("Tables of the branch", ["Table", "Status", number("Rows"), number("In production"), number("Version"), "Content"], found.tables.map((each) => [
         named(each.target), each.status, known(each.rows) ? count(each.rows) : "", known(each.production_rows) ? count(each.production_rows) : "",
@@ -39,11 +39,11 @@
     const { policy } = found;
     const enough = found.satisfied;
     return [
-      h("p", {}, Rocky.status(!enough ? "failed" : found.verdict === "breaking" ? "held" : "success"), " ", policy.required ? (enough ? "Enough approvals count." : `${counted(policy.min_approvers, "approval")} must count, ${count(found.accepted.length)} does.`)
-        : "No approval is required.", found.verdict === "breaking" ? " The change breaks readers: a promotion needs a signed reason, or is refused." : ` The change is ${found.verdict}.`),
-      found.accepted.length ? Rocky.grid("Approvals that count", ["By", "Signed", "Key", "Says"], found.accepted.map((each) => [
-        [Rocky.status("success"), " ", each.approver], when(each.signed_at), h("code", {}, each.key_fingerprint), each.message || ""])) : null,
-      found.rejected.length ? Rocky.grid("Statements that do not count", ["By", "Why not"], found.rejected.map((each) => [each.approver || each.approval_id, `${each.reason.replaceAll("_", " ")}: ${each.detail}`])) : null,
+      h("p", {}, Rocky.status(!enough ? "not enough" : found.verdict === "breaking" ? "held" : "open"), " ", policy.required ? (enough ? "Enough approvals count." : `${counted(policy.min_approvers, "approval")} must count, ${count(found.accepted.length)} does.`)
+        : "No approval is required.", found.verdict === "breaking" ? " The change breaks readers: a promotion needs a signed reason, or is refused." : found.verdict === "info" ? " The change breaks no reader." : ` The change is of the kind ${found.verdict}.`),
+      found.accepted.length ? Rocky.grid("Approvals that count", ["By", "Signature", "Signed", "Key", "Says"], found.accepted.map((each) => [
+        h("b", {}, each.approver), [Rocky.status("signed"), " ", h("small", {}, "by a key that is allowed, over the branch as it is now")], when(each.signed_at), h("code", { title: each.key_fingerprint }, `${each.key_fingerprint.slice(0, 17)}…`), each.message || ""])) : null,
+      found.rejected.length ? Rocky.grid("Statements that do not count", ["By", "Signature", "Why not"], found.rejected.map((each) => [each.approver || each.approval_id, Rocky.status("does not count"), `${each.reason.replaceAll("_", " ")}: ${each.detail}`])) : null,
       (found.warnings || []).map((each) => h("p", { class: "hint" }, each)),
     ];
   }
@@ -99,7 +99,7 @@
         facts([["Built by", h("a", { href: `#/run/${each.built_by}` }, h("code", {}, each.built_by))], each.execution.recipe_hash && ["Recipe", h("code", { title: each.execution.recipe_hash }, each.execution.recipe_hash.slice(0, 16))],
           each.execution.rows_hash && ["Rows hash", h("code", {}, each.execution.rows_hash)], known(each.as_written) && ["Provenance", each.as_written ? "as it was written" : "altered"]]),
         each.artifacts.length ? Rocky.grid(`Files of ${each.model}`, ["File", number("Size"), "Check it without Rocky"], each.artifacts.map((file) => [
-          h("code", {}, file.blake3_hash.slice(0, 16)), bytes(file.size_bytes), copyable(`echo '${file.blake3_hash}  ${file.file_path.replaceAll("'", "'\\''")}' | b3sum --check`, `check of ${file.blake3_hash.slice(0, 12)}`)])) : h("p", { class: "quiet" }, "no files"))),
+          h("code", {}, file.blake3_hash.slice(0, 16)), bytes(file.size_bytes), copyable(`echo '${file.blake3_hash}  ${file.file_path.replaceAll("'", "'\\''")}' | b3sum --check`, `check of ${file.blake3_hash.slice(0, 12)}`)])) : h("p", { class: "quiet" }, each.built_by && each.built_by !== found.run_id ? ["This run wrote none: ", h("a", { href: `#/evidence/${each.built_by}` }, "those of the run that built it")] : "no files"))),
     ]);
     const actions = Rocky.live.actions.includes("replay") ? replayButton(run) : null;
     return [head(h("a", { href: "#/evidence" }, "Evidence"), run), actions, box];

@@ -136,7 +136,7 @@
         known(found.total_bytes_scanned) && ["Read", bytes(found.total_bytes_scanned)], known(found.total_bytes_written) && ["Written", bytes(found.total_bytes_written)],
         saved && ["Not spent by reuse", [known(saved.cost_usd) ? `${money(saved.cost_usd)}, ` : "", known(saved.core_ms) ? `${duration(saved.core_ms)} of cores` : counted(saved.model_count, "model")]]]),
       groups.length ? [h("h3", {}, "By tag"), Rocky.grid("Cost by tag", ["Tag", number("Models"), number("Core time"), number("Cost")], groups.map((each) => [
-        `${each.dimension}=${each.key}`, count(each.model_count), known(each.total_core_ms) ? duration(each.total_core_ms) : "", known(each.total_cost_usd) ? money(each.total_cost_usd) : ""]))] : null,
+        each.dimension === "tag" ? (each.key === "<unattributed>" ? h("span", { class: "quiet" }, "no tag") : each.key) : `${each.dimension}=${each.key}`, count(each.model_count), known(each.total_core_ms) ? duration(each.total_core_ms) : "", known(each.total_cost_usd) ? money(each.total_cost_usd) : ""]))] : null,
       h("h3", {}, "By model"),
       h("ul", { class: "bars" }, found.per_model.slice(0, 25).map((each) => {
         const used = each.metrics?.executor_run_ms || each.duration_ms || 0;

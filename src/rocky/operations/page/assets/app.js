@@ -6,6 +6,8 @@
   const main = document.getElementById("main");
   let asked = 0;
 
+  // The page that a view of one thing belongs to.
+  const WITHIN = { table: "tables", run: "runs", compare: "runs", branch: "branches" };
   const PAGES = [["", "Overview"], ["tables", "Tables"], ["graph", "Graph"], ["runs", "Runs"], ["findings", "Findings"]];
   // Views that need a server: a title in the bar, or none, and what makes them of the rest of the address.
   const views = new Map();
@@ -27,12 +29,15 @@
       show();
     });
     show();
+    const field = index ? Rocky.search.field() : h("div", { class: "search" }, h("input", { type: "search", disabled: true, placeholder: "Search", "aria-label": "Search" }));
+    document.getElementById("bar").replaceChildren();
     Rocky.add(document.getElementById("bar"), [
-      h("a", { class: "brand", href: "#/" }, h("img", { src: "icon.svg", alt: "", width: "26", height: "26" }), h("span", {}, index.project)),
+      h("a", { class: "brand", href: "#/" }, h("img", { src: "icon.svg", alt: "", width: "26", height: "26" }), h("span", {}, index ? index.project : "Rocky")),
       h("nav", { class: "pages", "aria-label": "Pages" }, pages.map(([route, title]) => h("a", { href: `#/${route}`, "data-route": route }, title))),
-      Rocky.search.field(), button]);
+      field, button]);
+    if (!index) return;
     const said = store.isLive ? "" : " No row of any table is on these pages.";
-    Rocky.add(document.getElementById("foot"), [h("p", {}, `Made by Rocky ${index.rocky}.${said}`)]);
+    document.getElementById("foot").replaceChildren(h("p", {}, `Made by Rocky ${index.rocky}.${said}`));
   }
 
   // ---------------------------------------------------------------- the list at the side
@@ -95,6 +100,7 @@
 
   async function view({ parts, choices }) {
     const [name, ...rest] = parts;
+    if (name === "table" || views.has(name)) await Rocky.live?.ready;
     if (name === "table" && rest[0]) {
       const table = store.named(rest[0]);
       if (!table) return [`No table ${rest[0]}`, missing(`Nothing here is called ${rest[0]}.`), null];
@@ -134,7 +140,7 @@
     Rocky.add(main, children);
     document.title = title === "Overview" ? `${index.project}${kind}` : `${title} · ${index.project}${kind}`;
     for (const link of document.querySelectorAll(".pages a")) {
-      if (link.dataset.route === wanted.parts[0]) link.setAttribute("aria-current", "page");
+      if (link.dataset.route === (WITHIN[wanted.parts[0]] || wanted.parts[0])) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
     }
     document.body.dataset.page = wanted.parts[0] || "overview";
@@ -167,6 +173,6 @@
     scrollTo(0, at);
   }
 
-  Object.assign(Rocky, { addView, dropView: (name) => views.delete(name), start, refresh });
+  Object.assign(Rocky, { addView, dropView: (name) => views.delete(name), start, refresh, frame: bar });
   if (store.index) start();
 })();

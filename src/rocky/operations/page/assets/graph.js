@@ -5,18 +5,22 @@
 (() => {
   const { h, icon } = Rocky;
   const HEIGHT = 44;
-  const WIDEST = 210;
+  const WIDEST = 240;
   const NARROWEST = 110;
+  const OPEN_NARROWEST = 210;
   const NAMES_FROM = 0.38;
   const WORDS_FROM = 0.62;
   const MANY_LINES = 6000;
+  // A large graph is drawn on a sheet so many times as wide and high as what is seen, which is moved under the window.
+  const SHEET = 1.5;
+  const REST = 140;
   const NARROW = 600;
   const FEW = 200;
   const SHAPE = 1.6;
   const COLOURS = [
     "surface", "line", "wire", "ink", "muted", "accent", "error",
     "source", "seed", "model", "import", "table", "column",
-    "good", "warning", "good-soft", "warning-soft", "error-soft",
+    "accent-soft", "good", "warning", "good-soft", "warning-soft", "error-soft",
   ];
   // The colours of what an overlay says: a line, and a ground.
   const TONES = { good: ["good", "good-soft"], notice: ["warning", "warning-soft"], bad: ["error", "error-soft"], plain: ["line", "surface"] };
@@ -26,8 +30,8 @@
   const WORD_FONT = '11px system-ui, -apple-system, "Segoe UI", sans-serif';
 
   // As much of a text as fits: of a path its end, of a name its beginning.
-  function fitted(text, width, fromEnd) {
-    measure.font = NAME_FONT;
+  function fitted(text, width, fromEnd, font = NAME_FONT) {
+    measure.font = font;
     if (measure.measureText(text).width <= width) return text;
     const cut = (size) => (fromEnd ? `…${text.slice(text.length - size)}` : `${text.slice(0, size)}…`);
     let low = 0;
@@ -40,15 +44,19 @@
     return cut(low);
   }
 
-  function sizeOf(node) {
+  // A box is as wide as its words want, and higher by its columns where they are shown.
+  function sizeOf(node, more) {
     measure.font = NAME_FONT;
     const name = measure.measureText(node.name).width;
     measure.font = WORD_FONT;
     const words = measure.measureText(node.words).width;
-    return [Math.max(NARROWEST, Math.min(WIDEST, Math.ceil(Math.max(name, words) + 34))), HEIGHT];
+    const wide = Math.max(more ? OPEN_NARROWEST : NARROWEST, Math.min(WIDEST, Math.ceil(Math.max(name, words) + 34)));
+    return [wide, HEIGHT + (more || 0)];
   }
 
   class GraphView {
+    static HEIGHT = HEIGHT;
+
     // `nodes` have a name, a kind, words below it and a link; `edges` are pairs of their numbers.
     // `focus` is the number of one, or -1; `whole` lets the wheel zoom.
     constructor({ nodes, edges, focus = -1, whole = false, label }) {
@@ -58,7 +66,8 @@
       this.chosen = -1;
       this.lit = null;
       this.whole = whole;
-      this.layout = Rocky.layered(nodes.map(sizeOf), edges, whole ? SHAPE : 0);
+      this.layout = Rocky.layered(nodes.map((node) => sizeOf(node)), edges, whole ? SHAPE : 0);
+      this.columns = new Rocky.Columns(this);
       this.next = nodes.map(() => []);
       this.former = nodes.map(() => []);
       for (const [from, to] of this.edges) {
@@ -74,7 +83,7 @@
 
     build(label) {
       this.canvas = h("canvas", {
-        tabindex: "0", role: "img", "aria-label": `${label}. Arrow keys choose a table, Enter opens it.`,
+        tabindex: "0", role: "img", "aria-label": `${label}. Arrow keys choose a table, Shift with up or down one of its columns, Enter opens it.`,
         "aria-describedby": "graph-said",
       });
       this.said = h("p", { class: "unseen", id: "graph-said", "aria-live": "polite" });
@@ -85,7 +94,10 @@
         h("div", { class: "graph-tools" },
           tool("plus", "Zoom in", () => this.zoom(1.3)),
           tool("minus", "Zoom out", () => this.zoom(1 / 1.3)),
-          tool("fit", "Show all", () => this.fit())));
+          tool("fit", "Show all", () => this.fit()),
+          this.opener = tool("rows", "Columns in the boxes", () => this.columns.toggle())));
+      this.opener.setAttribute("aria-pressed", "false");
+      this.opener.hidden = true;
       this.context = this.canvas.getContext("2d");
       this.listen();
       this.watch = new ResizeObserver(() => this.resize());
@@ -93,6 +105,7 @@
       // At once: a page that is printed is not drawn again before it is.
       this.retheme = () => {
         this.colours = null;
+        this.sheet = null;
         if (this.wide !== undefined) this.paint();
       };
       document.addEventListener("rocky-theme", this.retheme);
@@ -100,13 +113,44 @@
 
     close() {
       this.watch.disconnect();
+      clearTimeout(this.resting);
       document.removeEventListener("rocky-theme", this.retheme);
+    }
+
+    // Boxes of other heights; what was in the middle, or is chosen, stays where it is.
+    rearrange(heights) {
+      const was = this.layout;
+      const chosen = this.chosen >= 0 ? this.chosen : this.focus;
+      const middle = chosen >= 0 ? chosen : this.nearest();
+      const fits = !this.moved;
+      this.layout = Rocky.layered(this.nodes.map((node, at) => sizeOf(node, heights?.[at])), this.edges, this.whole && !heights ? SHAPE : 0);
+      this.opener.setAttribute("aria-pressed", String(heights !== null));
+      this.names = null;
+      if (this.wide === undefined) return;
+      if (fits || middle < 0) this.fit();
+      else {
+        this.x += (was.boxes[middle].x - this.layout.boxes[middle].x) * this.scale;
+        this.y += (was.boxes[middle].y - this.layout.boxes[middle].y) * this.scale;
+      }
+      this.redraw();
+    }
+
+    // The box that is nearest to the middle of what is seen.
+    nearest() {
+      const [x, y] = [(this.wide / 2 - this.x) / this.scale, (this.tall / 2 - this.y) / this.scale];
+      let best = -1;
+      let least = Infinity;
+      this.layout.boxes.forEach((box, number) => {
+        const far = Math.hypot(box.x + box.w / 2 - x, box.y + box.h / 2 - y);
+        if (far < least) [best, least] = [number, far];
+      });
+      return best;
     }
 
     // What an overlay says of each box: a tone, a state and words; null takes it off again.
     setSignals(signals) {
       this.signals = signals;
-      this.draw();
+      this.redraw();
     }
 
     // ---------------------------------------------------------------- where one looks
@@ -120,6 +164,7 @@
       this.ratio = window.devicePixelRatio || 1;
       this.canvas.width = Math.round(this.wide * this.ratio);
       this.canvas.height = Math.round(this.tall * this.ratio);
+      this.sheet = null;
       if (first || !this.moved) this.fit();
       else this.draw();
     }
@@ -152,6 +197,7 @@
       this.y = y - ((y - this.y) * scale) / this.scale;
       this.scale = scale;
       this.moved = true;
+      this.columns.zoomed();
       this.draw();
     }
 
@@ -193,7 +239,11 @@
       const was = this.touches.get(event.pointerId);
       const now = [event.offsetX, event.offsetY];
       if (!was) {
-        if (event.pointerType === "mouse") this.choose(this.under(...now), false);
+        if (event.pointerType === "mouse") {
+          const number = this.under(...now);
+          this.choose(number, false);
+          this.columns.choose(this.columns.under(number, (now[1] - this.y) / this.scale));
+        }
         return;
       }
       const others = [...this.touches.entries()].filter(([id]) => id !== event.pointerId);
@@ -215,7 +265,10 @@
       const known = this.touches.delete(event.pointerId);
       if (!known || event.type !== "pointerup" || this.dragged > 5) return;
       const number = this.under(event.offsetX, event.offsetY);
-      if (number >= 0) this.open(number);
+      if (number < 0) return;
+      const column = this.columns.under(number, (event.offsetY - this.y) / this.scale);
+      if (column) location.hash = this.columns.link(...column).slice(1);
+      else this.open(number);
     }
 
     under(x, y) {
@@ -230,13 +283,22 @@
 
     key(event) {
       const ways = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-      if (ways[event.key]) this.step(...ways[event.key]);
+      if (event.shiftKey && (event.key === "ArrowDown" || event.key === "ArrowUp")) this.stepColumn(event.key === "ArrowDown" ? 1 : -1);
+      else if (ways[event.key]) this.step(...ways[event.key]);
+      else if (event.key === "Enter" && this.columns.chosen) location.hash = this.columns.link(...this.columns.chosen).slice(1);
       else if (event.key === "Enter" && this.chosen >= 0) this.open(this.chosen);
+      else if (event.key === "c") this.columns.toggle();
       else if (event.key === "+" || event.key === "=") this.zoom(1.3);
       else if (event.key === "-") this.zoom(1 / 1.3);
       else if (event.key === "0") this.fit();
       else return;
       event.preventDefault();
+    }
+
+    async stepColumn(by) {
+      if (!this.columns.isOpen) await this.columns.toggle();
+      const said = this.columns.step(this.chosen, by);
+      if (said) this.said.textContent = said;
     }
 
     // The nearest table in a direction: along an edge where there is one.
@@ -260,6 +322,7 @@
     choose(number, byKey) {
       if (number === this.chosen) return;
       this.chosen = number;
+      this.columns.choose(null);
       this.canvas.classList.toggle("pointing", number >= 0);
       this.lit = number < 0 ? null : this.reach(number);
       if (byKey && number >= 0) {
@@ -270,7 +333,7 @@
           + `read by ${this.next[number].length}`;
         this.reveal(number);
       }
-      this.draw();
+      this.redraw();
     }
 
     // All that a table is made from, and all that is made from it.
@@ -292,6 +355,12 @@
     }
 
     // ---------------------------------------------------------------- drawing
+
+    // What is drawn has changed, and not only where one looks.
+    redraw() {
+      this.sheet = null;
+      this.draw();
+    }
 
     draw() {
       if (this.waits || this.wide === undefined) return;
@@ -319,22 +388,57 @@
     }
 
     paint() {
-      const { context: c, ratio, scale } = this;
-      const colour = this.palette();
+      const { context: c, ratio } = this;
       c.setTransform(ratio, 0, 0, ratio, 0, 0);
       c.clearRect(0, 0, this.wide, this.tall);
+      if (this.layout.lines.length < MANY_LINES || this.scale > NAMES_FROM) this.scene();
+      else this.moveSheet();
+    }
+
+    // The sheet as it is while one moves; drawn anew where it does not reach, and sharp once one rests.
+    moveSheet() {
+      clearTimeout(this.resting);
+      const stretch = this.sheet ? this.scale / this.sheet.scale : 0;
+      const left = this.sheet ? this.x - this.sheet.x * stretch : 0;
+      const top = this.sheet ? this.y - this.sheet.y * stretch : 0;
+      const reaches = this.sheet && stretch > 0.7 && stretch < 1.6 && left <= 0 && top <= 0
+        && left + this.wide * SHEET * stretch >= this.wide && top + this.tall * SHEET * stretch >= this.tall;
+      if (!reaches) this.drawSheet();
+      else if (stretch !== 1) this.resting = setTimeout(() => this.redraw(), REST);
+      const { sheet, context: c } = this;
+      const by = reaches ? stretch : 1;
+      c.drawImage(sheet.canvas, this.x - sheet.x * by, this.y - sheet.y * by, this.wide * SHEET * by, this.tall * SHEET * by);
+    }
+
+    drawSheet() {
+      const { wide, tall, x, y, context } = this;
+      const canvas = this.spare || (this.spare = document.createElement("canvas"));
+      canvas.width = Math.round(wide * SHEET * this.ratio);
+      canvas.height = Math.round(tall * SHEET * this.ratio);
+      const margin = (SHEET - 1) / 2;
+      Object.assign(this, { context: canvas.getContext("2d"), wide: wide * SHEET, tall: tall * SHEET, x: x + wide * margin, y: y + tall * margin });
+      this.scene();
+      this.sheet = { canvas, x: this.x, y: this.y, scale: this.scale };
+      Object.assign(this, { context, wide, tall, x, y });
+    }
+
+    scene() {
+      const { context: c, ratio, scale } = this;
+      const colour = this.palette();
       c.setTransform(ratio * scale, 0, 0, ratio * scale, ratio * this.x, ratio * this.y);
       c.lineWidth = Math.min(1.4, Math.max(1, 0.7 / scale));
       c.strokeStyle = colour("wire");
       c.globalAlpha = this.lit ? 0.4 : 1;
       this.strokeLines();
       c.globalAlpha = 1;
-      if (this.lit) {
+      // The way of a column says more than that of its table.
+      if (this.lit && !this.columns.lit) {
         c.strokeStyle = colour("accent");
         c.lineWidth = Math.max(1.8, 1 / scale);
         this.strokeLit();
       }
       this.paintBoxes(colour);
+      if (this.columns.isOpen) this.columns.paintWays(c, colour);
     }
 
     view() {
@@ -432,27 +536,37 @@
       c.textBaseline = "middle";
       c.fillStyle = colour(main ? "surface" : "ink");
       c.font = NAME_FONT;
-      c.fillText(this.name(number, box.w), box.x + 14, box.y + (words ? 15.5 : box.h / 2));
+      c.fillText(this.name(number, box.w), box.x + 14, box.y + (words ? 15.5 : HEIGHT / 2));
       if (!words) return;
       c.globalAlpha *= main ? 0.85 : 1;
       c.fillStyle = colour(main ? "surface" : "muted");
       c.font = WORD_FONT;
-      c.fillText(tones ? this.short(signal?.state || "", box.w) : node.words, box.x + 14, box.y + 31);
+      c.fillText(this.short(tones ? signal?.state || "" : node.words, box.w), box.x + 14, box.y + 31);
+      if (!this.columns.isOpen) return;
+      if (main) {
+        // Only its head is of its colour: its columns must be read.
+        c.globalAlpha = this.lit && !this.lit.has(number) ? 0.35 : 1;
+        c.beginPath();
+        c.roundRect(box.x + 1, box.y + HEIGHT, box.w - 2, Math.max(0, box.h - HEIGHT - 1), [0, 0, 6, 6]);
+        c.fillStyle = colour("surface");
+        c.fill();
+      }
+      this.columns.paintRows(c, colour, box, number);
     }
 
     short(text, width) {
-      return this.context.measureText(text).width <= width - 22 ? text : fitted(text, width - 22, false);
+      return this.context.measureText(text).width <= width - 22 ? text : fitted(text, width - 22, false, WORD_FONT);
     }
 
     name(number, width) {
       this.names ||= new Map();
       if (!this.names.has(number)) {
         const node = this.nodes[number];
-        this.names.set(number, fitted(node.name, width - 30, node.many));
+        this.names.set(number, fitted(node.name, width - 30, node.many || node.name.split(".").length > 2));
       }
       return this.names.get(number);
     }
   }
 
-  Rocky.GraphView = GraphView;
+  Object.assign(Rocky, { GraphView, fitted });
 })();

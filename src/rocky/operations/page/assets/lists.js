@@ -6,8 +6,8 @@
   const SHOWN = 200;
   const MANY = 150;
 
-  const GOOD = new Set(["built", "reused", "resumed", "not needed", "cloned", "promoted", "moved back", "Success", "success", "signed"]);
-  const BAD = new Set(["failed", "Failure", "PartialFailure"]);
+  const GOOD = new Set(["built", "reused", "resumed", "not needed", "cloned", "promoted", "moved back", "Success", "success", "signed", "open"]);
+  const BAD = new Set(["failed", "Failure", "PartialFailure", "not enough", "does not count"]);
   const WORDS = new Map([["PartialFailure", "partly failed"], ["Failure", "failed"], ["Success", "success"],
     ["Interrupted", "interrupted"], ["Running", "running"]]);
 

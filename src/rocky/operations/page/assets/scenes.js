@@ -4,10 +4,26 @@
 (() => {
   const { h } = Rocky;
   const MOST_FOLDERS = 150;
+  const FEW_TABLES = 9;
+  const FEW_COLUMNS = 70;
+
+  // The tests of a table and how they last went, where it has any.
+  function testWords(table) {
+    if (!table.tests.length) return "";
+    if (table.tests_failed) return `${Rocky.count(table.tests_failed)} of ${Rocky.counted(table.tests.length, "test")} failed`;
+    return table.tests_passed === table.tests.length ? `${Rocky.counted(table.tests.length, "test")} passed` : Rocky.counted(table.tests.length, "test");
+  }
+
+  // What it is and which pipeline writes it, where that is not the only one.
+  function kindWords(table) {
+    if (!table.pipeline || (table.kind === "model" && Rocky.store.index.pipelines.length < 2)) return table.kind;
+    return table.kind === "table" ? `by ${table.pipeline}` : `${table.kind} by ${table.pipeline}`;
+  }
 
   const nodeOf = (table) => ({
-    name: table.name, kind: table.kind, words: `${table.kind} · ${Rocky.counted(table.columns.length, "column")}`,
-    link: Rocky.store.tableLink(table), bad: Boolean(table.errors) || table.outcome === "failed",
+    name: table.name, kind: table.kind,
+    words: [kindWords(table), Rocky.counted(table.columns.length, "column"), testWords(table)].filter(Boolean).join(" · "),
+    link: Rocky.store.tableLink(table), bad: Boolean(table.errors) || table.outcome === "failed" || Boolean(table.tests_failed),
   });
 
   // The graph of some tables, by their places.
@@ -19,6 +35,10 @@
     const nodes = places.map((place) => nodeOf(tables[place]));
     const view = new Rocky.GraphView({ nodes, edges, focus: at.has(focus) ? at.get(focus) : -1, ...rest });
     view.places = places.map((place) => [place]);
+    // What one looks at is near: its columns are there from the start, where there is room for them.
+    const rows = places.reduce((sum, place) => sum + tables[place].columns.length, 0);
+    if (at.has(focus) && places.length <= FEW_TABLES && rows <= FEW_COLUMNS) view.columns.open();
+    view.opener.hidden = !view.columns.isPossible;
     return view;
   }
 
