@@ -17,7 +17,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all check lint schemas pictures page-pictures test-fast test-spark bench bench-run bench-replication bench-branch hooks lock dist java clean
+.PHONY: help vscode vscode-server demo test test-all check lint schemas pictures page-pictures test-fast test-spark bench bench-run bench-replication bench-branch hooks lock dist java clean
 
 help:
 	@echo "make demo               install into $(VENV) and take a short tour of the product"
@@ -34,6 +34,8 @@ help:
 	@echo "make bench-run          write, read, merge and run next to plain Spark, and print the ratios"
 	@echo "make bench-branch       branch 100 tables next to copying them, and diff a project with itself"
 	@echo "make bench-replication  find nothing new in 1,000 tables, and copy 1 % of 10 million rows"
+	@echo "make vscode             the extension for VS Code, in editors/vscode/dist/"
+	@echo "make vscode-server      install a VS Code for a browser, in which make test-all tries the extension"
 	@echo "make hooks              run the checks of a file before each commit that changes it"
 	@echo "make lock               write requirements.lock anew; UPGRADE=1 for the newest of everything"
 	@echo "make dist               the source archive and the wheel, in dist/"
@@ -143,6 +145,16 @@ bench-branch: $(INSTALLED_DEV)
 # A lake that is listed, and one that is copied; `bench-run` does this too.
 bench-replication: $(INSTALLED_DEV) java
 	@$(BIN)/python benchmarks/replication.py
+
+# ------------------------------------------------------------------ the editor
+
+# Node comes from a wheel; neither users nor releases of Rocky need it.
+vscode: $(INSTALLED)
+	@sh tools/node.sh $(VENV)
+	@cd editors/vscode && PATH="$(CURDIR)/$(VENV)/node/bin:$$PATH" && npm ci --ignore-scripts --silent && npm run --silent package
+
+vscode-server: $(INSTALLED)
+	@sh tools/node.sh $(VENV) code-server
 
 # ------------------------------------------------------------------ release
 

@@ -1,0 +1,82 @@
+// The server of a project is the `rocky` of that project's own environment: the one that will run it.
+import { accessSync, constants, existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import * as vscode from "vscode";
+import { LanguageClient, RevealOutputChannelOn } from "vscode-languageclient/node";
+
+const PROGRAM = process.platform === "win32" ? "rocky.exe" : "rocky";
+const SCRIPTS = process.platform === "win32" ? "Scripts" : "bin";
+
+export class NoServer extends Error {}
+
+// The folder of the first project in the workspace: the one that holds `rocky.toml`.
+export async function findProject(): Promise<vscode.Uri | undefined> {
+  for (const folder of vscode.workspace.workspaceFolders ?? []) {
+    for (const pattern of ["rocky.toml", "*/rocky.toml"]) {
+      const found = await vscode.workspace.findFiles(new vscode.RelativePattern(folder, pattern), null, 1);
+      if (found[0]) return vscode.Uri.joinPath(found[0], "..");
+    }
+  }
+  return undefined;
+}
+
+export async function findServer(project: vscode.Uri): Promise<string> {
+  const named = vscode.workspace.getConfiguration("rocky", project).get<string>("server.path", "");
+  if (named) {
+    if (isProgram(named)) return named;
+    throw new NoServer(`\`rocky.server.path\` is ${named}, which is no program.`);
+  }
+  for (const folder of [...environments(project), ...(await chosenPython(project))]) {
+    const program = join(folder, SCRIPTS, PROGRAM);
+    if (isProgram(program)) return program;
+  }
+  for (const folder of (process.env.PATH ?? "").split(delimiter)) {
+    if (folder && isProgram(join(folder, PROGRAM))) return join(folder, PROGRAM);
+  }
+  throw new NoServer("No `rocky` was found in the project's `.venv`, in the chosen Python's environment or on the PATH.");
+}
+
+// Environments beside the project, and beside the folder that is open.
+function environments(project: vscode.Uri): string[] {
+  const opened = vscode.workspace.getWorkspaceFolder(project)?.uri.fsPath;
+  const places = opened && opened !== project.fsPath ? [project.fsPath, opened] : [project.fsPath];
+  return places.flatMap((place) => [join(place, ".venv"), join(place, "venv")]).filter((place) => existsSync(place));
+}
+
+interface PythonApi {
+  environments?: { getActiveEnvironmentPath(resource: vscode.Uri): { path: string } };
+}
+
+async function chosenPython(project: vscode.Uri): Promise<string[]> {
+  const python = vscode.extensions.getExtension<PythonApi>("ms-python.python");
+  if (!python) return [];
+  const api = python.isActive ? python.exports : await python.activate();
+  const path = api.environments?.getActiveEnvironmentPath(project).path;
+  // The path of an environment is that of its folder, or of its interpreter.
+  return path ? [path, join(path, "..", "..")] : [];
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function makeClient(program: string, project: vscode.Uri, output: vscode.LogOutputChannel): LanguageClient {
+  const server = { command: program, args: ["lsp"], options: { cwd: project.fsPath } };
+  const below = new vscode.RelativePattern(project, "**/*.{sql,rocky,toml,py,csv}");
+  return new LanguageClient("rocky", "Rocky", server, {
+    documentSelector: ["sql", "rocky", "toml", "python", "plaintext"].map((language) => ({
+      language,
+      scheme: "file",
+      pattern: `${project.fsPath}/**/*`,
+    })),
+    workspaceFolder: { uri: project, name: "rocky", index: 0 },
+    outputChannel: output,
+    revealOutputChannelOn: RevealOutputChannelOn.Never,
+    synchronize: { fileEvents: vscode.workspace.createFileSystemWatcher(below) },
+  });
+}
