@@ -20,7 +20,7 @@ def test_each_column_is_a_row_and_each_environment_a_column(rocky, tmp_path, mon
     assert "people  email           pii       redact (write)     clear by decision" in shown.out
     assert "people  note            internal  clear, allowed     clear, allowed" in shown.out
     assert (
-        "exception: people.salary (secret) in dev: no mask for the tag `secret`\n"
+        "exception: people.salary (secret) in default, dev: no mask for the tag `secret`\n"
         "  raw.people.salary -> people.salary\n" in shown.out
     )
     assert (

@@ -76,6 +76,8 @@ def _forget_later(line, found):
             model.pop("outcome", None)
     if line == "replay latest":
         assert found.pop("verification")["verified"]
+    if line == "state":
+        assert "local" == found.pop("backend")
 
 
 @pytest.mark.parametrize("line", RECORDED)
