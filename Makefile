@@ -17,7 +17,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help vscode vscode-server demo test test-all check lint schemas pictures page-pictures test-fast test-spark bench bench-run bench-replication bench-branch hooks lock dist java clean
+.PHONY: help vscode vscode-server demo test test-all check lint schemas pictures page-pictures vscode-pictures test-fast test-spark bench bench-run bench-replication bench-branch hooks lock jar dist java clean
 
 help:
 	@echo "make demo               install into $(VENV) and take a short tour of the product"
@@ -30,6 +30,7 @@ help:
 	@echo "make schemas            write the JSON Schemas of all outputs from the types of their reports"
 	@echo "make pictures           draw the pictures of the docs from what the playground says"
 	@echo "make page-pictures      take the pictures of the page for the docs; needs Chromium"
+	@echo "make vscode-pictures    take the pictures of VS Code for the docs; needs Chromium"
 	@echo "make bench              compile a generated project of 10,000 models and print the cost"
 	@echo "make bench-run          write, read, merge and run next to plain Spark, and print the ratios"
 	@echo "make bench-branch       branch 100 tables next to copying them, and diff a project with itself"
@@ -37,6 +38,7 @@ help:
 	@echo "make vscode             the extension for VS Code, in editors/vscode/dist/"
 	@echo "make vscode-server      install a VS Code for a browser, in which make test-all tries the extension"
 	@echo "make hooks              run the checks of a file before each commit that changes it"
+	@echo "make jar                compile java/ into the jar that ships with Rocky; needs a JDK 17"
 	@echo "make lock               write requirements.lock anew; UPGRADE=1 for the newest of everything"
 	@echo "make dist               the source archive and the wheel, in dist/"
 	@echo "make java               install a Java runtime into $(VENV) if there is none"
@@ -113,6 +115,9 @@ pictures: $(INSTALLED_DEV)
 page-pictures: $(INSTALLED_DEV)
 	@$(KEEP) $(BIN)/python tools/photograph_page.py
 
+vscode-pictures: $(INSTALLED_DEV) vscode vscode-server
+	@$(KEEP) $(BIN)/python tools/photograph_vscode.py
+
 test-fast: $(INSTALLED_DEV)
 	@$(KEEP) $(FAST) -m "not spark and not exhaustive"
 
@@ -125,8 +130,10 @@ test: $(INSTALLED_DEV) java lint
 	@echo "all tests passed"
 
 # Every kill, every history, real clusters: before a release, and before a change of the runner lands.
-test-all: $(INSTALLED_DEV) java lint
-	@$(KEEP) sh tools/test.sh $(BIN)/python all
+# The extension is tried in a VS Code, which is installed once; `EDITORS=no` leaves both out and says so.
+EDITORS ?= yes
+test-all: $(INSTALLED_DEV) java lint $(if $(filter yes,$(EDITORS)),vscode vscode-server)
+	@$(KEEP) ROCKY_EDITORS=$(filter yes,$(EDITORS)) sh tools/test.sh $(BIN)/python all
 	@echo "all tests passed"
 
 bench: $(INSTALLED_DEV)
@@ -149,9 +156,21 @@ bench-replication: $(INSTALLED_DEV) java
 # ------------------------------------------------------------------ the editor
 
 # Node comes from a wheel; neither users nor releases of Rocky need it.
-vscode: $(INSTALLED)
+EXTENSION := editors/vscode/dist/rocky.vsix
+EXTENSION_TOOLS := editors/vscode/node_modules/.package-lock.json
+WITH_NODE := cd editors/vscode && PATH="$(CURDIR)/$(VENV)/node/bin:$$PATH"
+
+vscode: $(EXTENSION)
+
+$(EXTENSION_TOOLS): editors/vscode/package-lock.json | $(INSTALLED)
 	@sh tools/node.sh $(VENV)
-	@cd editors/vscode && PATH="$(CURDIR)/$(VENV)/node/bin:$$PATH" && npm ci --ignore-scripts --silent && npm run --silent package
+	@$(WITH_NODE) && npm ci --ignore-scripts --silent
+	@touch $@
+
+# The lineage panel is the page, so its assets are part of the extension.
+$(EXTENSION): $(EXTENSION_TOOLS) $(shell find editors/vscode src/rocky/operations/page/assets -type f -not -path '*/node_modules/*' -not -path '*/dist/*')
+	@sh tools/node.sh $(VENV)
+	@$(WITH_NODE) && npm run --silent package
 
 vscode-server: $(INSTALLED)
 	@sh tools/node.sh $(VENV) code-server
@@ -167,6 +186,11 @@ lock: | $(BIN)/python
 	@$(BIN)/python -m pip install --quiet uv
 	@$(BIN)/uv pip compile --quiet --universal --all-extras --no-annotate $(if $(UPGRADE),--upgrade) \
 	  --custom-compile-command "make lock" --output-file $(LOCK) pyproject.toml
+
+# The jar is checked in: who installs Rocky has a Java that runs and rarely one that compiles. A test
+# wants it to be what this would write.
+jar: $(INSTALLED_DEV)
+	@$(BIN)/python tools/build_jar.py
 
 # The wheel is made from the source archive, so neither can lack what the other has.
 dist: $(INSTALLED_DEV)

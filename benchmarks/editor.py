@@ -62,8 +62,9 @@ class Bench:
             begun = time.process_time()
             self.session.edit({model.path: make(number)}, lambda: alone)
             costs.append(time.process_time() - begun)
-            bound = len(self.session.bound)
+            bound = len(self.session.made)
             self.session.settle()
+            self.session.rest()
         self.session.drop([model.path])
         return 1000 * median(costs[1:]), bound
 
@@ -95,7 +96,7 @@ class Bench:
         cost, _ = self.type(hub, retyped, alone=True)
         self.tell("a type changes: until the edited file is told", cost, "ms", LEAF_MS)
         cost, bound = self.type(hub, retyped)
-        self.tell(f"a type changes: until all are told, {bound} bound", cost, "ms")
+        self.tell(f"a type changes: until all are told, {bound} bound", cost, "ms", HUB_MS)
         self.tell("  each of them", cost / max(bound, 1), "ms")
         cost, _ = self.type(hub, lambda n: f"{text} (" if n % 2 else text)
         self.tell("the hub breaks and is mended by turns", cost, "ms", HUB_MS)

@@ -100,6 +100,9 @@ def _start(browser: Browser, folder: str, *, last: bool) -> None:
             said("first view seen")
             if last:
                 _look(page, address)
+            else:
+                # A person stays: the index is kept for the next start.
+                page.ask("new Promise((done) => setTimeout(done, 3000))")
         finally:
             server.terminate()
 

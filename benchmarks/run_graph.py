@@ -146,9 +146,9 @@ class Changes:
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text)
 
-    def put(self, first: int, count: int, note: str) -> None:
+    def put(self, first: int, count: int, note: str, step: int = 1) -> None:
         columns = "id, id % 97 AS part, CAST(id % 1000 AS decimal(12,2)) AS amount"
-        frame = self._session.range(first, first + count).selectExpr(
+        frame = self._session.range(first, first + count * step, step).selectExpr(
             *columns.split(", "), f"concat('{note}', id) AS note"
         )
         frame.write.mode("overwrite").parquet(str(self._root / "data" / "changes"))

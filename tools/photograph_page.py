@@ -27,7 +27,7 @@ from tests.run.runs import write  # noqa: E402
 from tests.servers.browser import Page, open_browser  # noqa: E402
 
 FOLDER = ROOT / "docs" / "pictures"
-MOST_BYTES = 60_000
+MOST_BYTES = 120_000
 SHOP = {
     "rocky.toml": """[pipeline.shop]
 models = "models/**"
@@ -71,12 +71,35 @@ columns = [ { name = "id", type = "bigint", nullable = false }, { name = "email"
     ".gitignore": "warehouse/\n.rocky*\nkeys/\n",
 }
 SHOTS = {
-    "page-graph": "graph?overlay=governance",
+    "page-graph": "graph?show=tests,pipelines",
+    "page-overlay-replay": "graph?overlay=replay",
+    "page-overlay-governance": "graph?overlay=governance",
     "page-model": "table/revenue",
+    "page-column": "table/raw.customers/email",
+    "page-reach": "reach?from=raw.orders.amount",
+    "page-runs": "runs",
     "page-run": "run/latest",
+    "page-compare": "runs",
+    "page-branches": "branch/totals",
+    "page-evidence": "evidence",
+    "page-seals": "evidence",
+    "page-checks": "checks",
     "page-governance": "governance",
+    "page-state": "state",
+    "page-overlay-breaking": "graph?overlay=breaking",
 }
+CHANGE = {
+    "models/staging/stg_orders.sql": "SELECT id, customer_id, CAST(amount AS STRING) AS amount, country FROM raw.orders",
+    "models/marts/contacts.sql": "SELECT id AS customer_id, email, city FROM stg_customers",
+}
+"""What is not committed in the last picture."""
 FIRST = {
+    "page-compare": "[...document.querySelectorAll('main td a')].find((each) => each.textContent.startsWith('compare')).click(),"
+    " new Promise((done) => setTimeout(done, 600))",
+    "page-seals": "document.querySelector('main form.choices').requestSubmit(),"
+    " new Promise((done) => setTimeout(done, 1500)).then(() => document.getElementById('s-seals').scrollIntoView())",
+    "page-evidence": "[...document.querySelectorAll('main button')].find((each) => each.textContent === 'Verify now').click(),"
+    " new Promise((done) => setTimeout(done, 1500))",
     "page-model": "document.querySelector('.part').scrollIntoView(),"
     " (async (view) => { view.choose(view.focus, true); view.columns.step(view.focus, -1); })"
     "(document.querySelector('.graph').rockyView)",
@@ -84,6 +107,7 @@ FIRST = {
 """What is done before a picture is taken."""
 VIEWS = (
     "", "tables", "graph", "graph?overlay=governance", "graph?overlay=replay", "runs", "run/latest",
+    "graph?overlay=drift", "graph?overlay=breaking", "graph?show=tests,pipelines",
     "findings", "reach?from=raw.orders.amount", "branches", "branch/totals", "evidence",
     "evidence/latest", "checks", "governance", "state", "table/revenue", "table/stg_orders",
     "table/raw.customers/email",
@@ -98,13 +122,17 @@ def main() -> None:
         enter_shop(root, patch)
         patch.setenv("UNITY_TOKEN", "none")
         patch.setenv("LOGNAME", "eve")
-        _make_shop(BranchShop(root))
-        with _serving(root) as server, open_browser(Path(scratch) / "profile") as browser:
+        make_shop(BranchShop(root))
+        patch.chdir(root)
+        with _serving() as server, open_browser(Path(scratch) / "profile") as browser:
             if everything is None:
                 page = browser.open_page(width=960, height=560)
                 page.send("Emulation.setScrollbarsHidden", hidden=True)
                 _open(page, server)
                 for name, route in SHOTS.items():
+                    if name == "page-overlay-breaking":
+                        write(root, CHANGE)
+                        page.ask("new Promise((done) => setTimeout(done, 2500))")
                     _take(page, route, FOLDER / f"{name}.png", first=FIRST.get(name, "true"))
                 return
             everything.mkdir(parents=True, exist_ok=True)
@@ -118,7 +146,7 @@ def main() -> None:
                         _take(page, route, everything / name, whole=True)
 
 
-def _make_shop(shop: BranchShop) -> None:
+def make_shop(shop: BranchShop) -> None:
     """A shop with a past: a run that failed, tests that failed, and a branch that is approved."""
     root = shop.root
     write(root, SHOP)
@@ -157,8 +185,8 @@ def _say(answer: Answer) -> None:
 
 
 @contextmanager
-def _serving(root: Path) -> Iterator[PageServer]:
-    server = PageServer(Workspace(root, environment=os.environ), ServerSettings())
+def _serving() -> Iterator[PageServer]:
+    server = PageServer(lambda: Workspace(environment=os.environ), ServerSettings())
     server.start()
     try:
         yield server

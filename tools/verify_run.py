@@ -37,9 +37,9 @@ ENDING = ("finished_at", "purpose", "totals", "budget_breaches", "check_outcomes
 WHOLE = ("full_refresh", "materialized_view", "content_addressed", "seed")  # strategies that write all rows anew
 LOGGED, DAMAGED = (("blake3_hash", "json"), ("checkpoint_blake3", "checkpoint.parquet")), (LookupError, TypeError, ValueError, AttributeError, StopIteration, RecursionError)
 FORM = "CREATE TABLE {} (key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL CHECK (json_valid(value)))"
-TABLE, KEY = "json_extract(value, '$.table')", "json_extract(value, '$.key')"
+TABLE, KEY, NAMED, ABOUT = "json_extract(value, '$.table')", "json_extract(value, '$.key')", "substr(key, instr(key, '|') + 1)", "lower(json_extract(value, '$.target'))"
 INDEXES = ("runs_unfinished ON run_history (key) WHERE json_extract(value, '$.reason') IS NOT NULL", "runs_running ON run_history (key) WHERE json_extract(value, '$.status') = 'Running'",
-           "executions_by_model ON model_executions (substr(key, instr(key, '|') + 1), key)", "artifacts_by_hash ON output_artifacts (json_extract(value, '$.blake3_hash'))",
+           *(f"executions_{name} ON model_executions ({of}){where}" for name, of, where in (("by_model", f"{NAMED}, key", ""), ("committed", f"{NAMED}, key", " WHERE (json_extract(value, '$.commits') IS NOT NULL OR json_extract(value, '$.adopted') IS NOT NULL)"), ("anew", ABOUT, " WHERE instr(value, '\"version\":0')"), ("checkpointed", ABOUT, " WHERE instr(value, '\"checkpoint_blake3\"')"))), "artifacts_by_hash ON output_artifacts (json_extract(value, '$.blake3_hash'))",
            f"entries_by_row ON {CHAIN} ({KEY}, {TABLE}, key) WHERE {TABLE} IN ('run_history', 'input_index', 'input_provenance')",
            f"entries_of_remembered ON {CHAIN} ({TABLE}, {KEY}, key) WHERE {TABLE} IN ('watermarks', 'partitions', 'grace_periods', 'loaded_files', 'check_history', 'branches', 'promotions')")
 SCHEMA = {*map(FORM.format, (*RECORDS, CHAIN, "run_progress", "idempotency_keys", "metadata")), *(f"CREATE INDEX {each}" for each in INDEXES),

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rocky.compiler.check import CheckedColumn, CheckedQuery, check_sql
     from rocky.diagnostics import Diagnostic
     from rocky.errors import RockyError
+    from rocky.frames.frame_check import CheckedFrame, Frames
     from rocky.plan.request import RunRequest, Window
     from rocky.project import Project
 
@@ -33,9 +34,11 @@ if TYPE_CHECKING:
 __all__ = [
     "Branch",
     "CheckedColumn",
+    "CheckedFrame",
     "CheckedQuery",
     "Compilation",
     "Diagnostic",
+    "Frames",
     "Project",
     "RockyError",
     "RunRequest",
@@ -76,7 +79,7 @@ def load_ipython_extension(shell: Any) -> None:
     Magics(shell).register()
 
 
-def _home_of(name: str) -> ModuleType:
+def _home_of(name: str) -> ModuleType:  # noqa: PLR0911 - one return a module
     """The module that a public name is defined in."""
     # Imports and no names of modules, so that types and import contracts see them.
     match name:
@@ -92,6 +95,10 @@ def _home_of(name: str) -> ModuleType:
             from rocky.compiler import check
 
             return check
+        case "CheckedFrame" | "Frames":
+            from rocky.frames import frame_check
+
+            return frame_check
         case "Compilation":
             from rocky.analysis import compilation
 

@@ -207,6 +207,14 @@ PAIRS = (
         reach=True,
     ),
     pair(
+        "check-python a b --seconds 2",
+        "check.check_python.check_python",
+        "check_python",
+        "a",
+        "b",
+        seconds=2,
+    ),
+    pair(
         "emit-sql m --out f --dialect duckdb",
         "check.emit_sql.emit_sql",
         "emit_sql",
@@ -330,6 +338,7 @@ PAIRS = (
     pair("cost r --by tag", "records.cost.cost", "cost", "r", by="tag"),
     pair("verify r", "proof.verify.verify", "verify", "r"),
     pair("verify --all", "proof.verify.verify", "verify"),
+    pair("verify --since seal", "proof.verify.verify", "verify", since="seal"),
     pair(
         f"verify --sealed git:main --allowed-signers f --head {'0' * 64}",
         "proof.verify.verify",

@@ -258,7 +258,7 @@ def test_the_document_of_a_reused_model_says_from_where_and_why(rocky, past):
 @pytest.mark.parametrize(
     ("name", "record", "added"),
     [
-        ("ExecutionSummary", ModelExecution, {"run_id", "run"}),
+        ("ExecutionSummary", ModelExecution, {"run_id", "run", "outcome"}),
         ("InputRecord", InputRecord, set()),
         ("CommitRecord", CommitRecord, set()),
         ("MetricsRecord", MetricsRecord, set()),

@@ -12,7 +12,7 @@ def test_the_state_has_watermarks_intervals_and_the_file(rocky, shop):
     document = answer.json
 
     assert [] == check(document, "state")
-    assert (STATE_FILE, 5, 5, 2) == (
+    assert (STATE_FILE, 6, 6, 2) == (
         document["path"],
         document["schema_version_supported"],
         document["schema_version_on_disk"],
@@ -27,7 +27,7 @@ def test_the_text_sums_up_the_intervals_of_a_model(rocky, shop):
     lines = [" ".join(line.split()) for line in rocky("state", "-o", "table").out.splitlines()]
 
     assert [
-        "state: .rocky-state.db (schema 5)",
+        "state: .rocky-state.db (schema 6)",
         "2 runs, 4 executions, 1 recorded file",
         "",
         "TABLE WATERMARK UPDATED (UTC) RUN",

@@ -1,3 +1,4 @@
+import gc
 import shutil
 from pathlib import Path
 from random import Random
@@ -5,7 +6,7 @@ from random import Random
 import pytest
 
 from rocky.api.projects import create_playground
-from rocky.compiler.session import Session, Snapshot
+from rocky.compiler.session import Session, Snapshot, Superseded
 from rocky.errors import ProjectNotFound
 from rocky.project import load_project
 from tests.compiler.edits import cold, differences, editable, mutate, open_session, said
@@ -108,6 +109,52 @@ def test_a_model_that_breaks_again_in_the_same_way_binds_no_reader_again(shop):
     session.edit({"models/orders.sql": "SELECT ((\n"})
 
     assert {"orders"} == session.made
+
+
+def test_a_reader_that_cannot_see_what_is_retyped_is_not_bound(shop):
+    session = open_session(shop)
+    text = "SELECT id, CAST(amount AS DOUBLE) AS amount, note FROM raw.orders\n"
+    texts: dict[str, str | None] = {"models/orders.sql": text}
+
+    session.edit(texts)
+
+    assert {"orders", "totals", "report"} == session.made
+    assert {"orders", "totals", "report", "notes"} == session.bound
+    assert_as_if_cold(session, shop, texts)
+
+
+@pytest.mark.parametrize(
+    "reader",
+    [
+        "SELECT * FROM orders\n",
+        "SELECT o.* EXCEPT (note) FROM orders AS o\n",
+        "SELECT count(*) AS n FROM (SELECT DISTINCT * FROM orders)\n",
+        "SELECT struct(*) AS s FROM orders\n",
+        "SELECT n.id FROM notes AS n NATURAL JOIN orders\n",
+        "TABLE orders\n",
+        "FROM orders\n",
+        "WITH o AS (FROM orders) SELECT 1 AS one UNION TABLE totals\n",
+        "SELECT 1 AS a, 2 AS b, '' AS c UNION ALL FROM orders\n",
+        "FROM orders |> WHERE id > 1\n",
+        "SELECT identifier('am' || 'ount') AS x FROM orders\n",
+        "SELECT AMOUNT AS x FROM orders\n",
+        "SELECT `amount` AS x FROM orders\n",
+        "SELECT id FROM orders PIVOT (count(1) FOR note IN ('a', 'b'))\n",
+        "SELECT 2 * id AS x, id * 3 AS y, count(*) AS n FROM orders GROUP BY id\n",
+        "SELECT /*+ BROADCAST(orders) */ * FROM orders\n",
+        "SELECT extract(YEAR FROM DATE '2024-01-01') AS y, id FROM orders\n",
+    ],
+)
+def test_however_a_reader_comes_by_a_retyped_column_it_is_as_if_compiled_cold(shop, reader):
+    write(shop, {"models/reader.sql": reader})
+    session = open_session(shop)
+    for kind in ("DOUBLE", "STRING", "MAP<STRING, INT>", "DOUBLE"):
+        value = "map('a', 1)" if kind.startswith("MAP") else f"CAST(amount AS {kind})"
+        texts = {"models/orders.sql": f"SELECT id, {value} AS amount, note FROM raw.orders\n"}
+
+        session.edit(texts)
+
+        assert_as_if_cold(session, shop, texts)
 
 
 @pytest.mark.parametrize(
@@ -213,6 +260,26 @@ def test_a_saved_file_is_read_again_and_one_with_an_unsaved_text_is_not(shop):
     session.edit({"models/orders.sql": SHOP["models/orders.sql"]})
     (shop / "models/orders.sql").write_text("SELECT (\n")
     assert [] == codes(session.refresh(["models/orders.sql"]), "models/totals.sql")
+
+
+def test_a_folder_with_a_dot_in_its_name_that_comes_or_goes_is_followed(shop):
+    write(shop, {"models/v1.2/extra.sql": "SELECT 1 AS one\n"})
+    session = open_session(shop)
+    (shop / "models/v1.2").rename(shop / "away")
+    assert "extra" not in session.refresh(["models/v1.2"]).project.models
+
+    (shop / "away").rename(shop / "models/v1.3")
+    assert "extra" in session.refresh(["models/v1.3"]).project.models
+
+
+def test_a_project_that_is_loaded_again_and_again_does_not_pile_up(shop):
+    session = open_session(shop)
+    session.reload()
+    frozen = gc.get_freeze_count()
+    for _ in range(5):
+        session.reload()
+
+    assert gc.get_freeze_count() < 1.6 * frozen
 
 
 @pytest.mark.parametrize("name", ["shop.json", "shop.baseline.json"])
@@ -397,6 +464,34 @@ def test_an_attempt_says_what_a_compile_would_and_leaves_the_session_as_it_was(s
     with pytest.raises(ProjectNotFound):
         session.attempt({"rocky.toml": None})
     assert_as_if_cold(session, shop, unsaved)
+
+
+def test_an_attempt_that_is_cut_short_leaves_the_session_as_it_was(shop):
+    session = open_session(shop)
+    asked = iter([False, True, True])
+
+    with pytest.raises(Superseded):
+        session.attempt(
+            {"models/orders.sql": "SELECT id, note FROM raw.orders\n"}, lambda: next(asked, True)
+        )
+
+    session.settle()
+    assert_as_if_cold(session, shop, {})
+
+
+def test_readers_that_somebody_looks_at_come_first(shop):
+    write(shop, {f"models/other_{n}.sql": "SELECT amount FROM orders\n" for n in range(5)})
+    session = open_session(shop)
+    texts = {"models/orders.sql": "SELECT id, note FROM raw.orders\n"}
+    session.edit(texts, lambda: True)
+    left = iter([False, False, False])
+
+    found = session.settle(lambda: next(left, True), ["models/report.sql"])
+
+    assert not found.settled
+    assert {"totals", "notes", "report"} == session.bound
+    session.settle()
+    assert_as_if_cold(session, shop, texts)
 
 
 @pytest.mark.exhaustive

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from rocky.evidence.findings import Finding
-from rocky.evidence.verification import EVERYTHING, Verification, VerificationScope, verify_evidence
+from rocky.evidence.scope import EVERYTHING, VerificationScope
+from rocky.evidence.verification import Verification, verify_evidence
 from rocky.ledger import open_evidence_reader
 from rocky.store.warehouse import open_warehouse
 from tests.run.runs import Shop
@@ -55,12 +56,14 @@ def script_codes(found: Audit) -> list[str]:
 class Recorded:
     """A project after its runs, which can be put back as it was.
 
-    `older` are copies of the ledger as each run left it, `anchors` of the anchor.
+    `older` are copies of the ledger as each run left it, `anchors` of the anchor. `ends` are the
+    entries of the chain that the runs ended with.
     """
 
     root: Path
     older: list[bytes] = field(default_factory=list)
     anchors: list[bytes] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
     _files: dict[Path, bytes] = field(default_factory=dict)
 
     @classmethod
@@ -82,6 +85,9 @@ class Recorded:
         write_orders(root, 3)
         shop.run()
         shutil.rmtree(root / f"{STATE}.runs", ignore_errors=True)
+        with open_evidence_reader(root / STATE) as reader:
+            entries = [reader.entries_of_run(run_id) for run_id, _ in reader.rows("run_history")]
+            recorded.ends = [last for _, last in filter(None, entries)]
         recorded._files = recorded._read()
         return recorded
 

@@ -9,7 +9,8 @@ import pytest
 from pyspark.errors import PySparkException
 
 from rocky.errors import LedgerUnreadable
-from rocky.evidence.verification import EVERYTHING, VerificationScope, verify_ledger
+from rocky.evidence.scope import EVERYTHING, VerificationScope
+from rocky.evidence.verification import verify_ledger
 from rocky.ledger import open_ledger
 from rocky.ledger.chain import Head
 from rocky.ledger.provenance import CollectedFile

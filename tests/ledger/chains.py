@@ -40,7 +40,7 @@ def faults(path: Path) -> list[str]:
             except MalformedEntry as wrong:
                 found.append(f"entry {key}: {wrong}")
                 continue
-            if (wrong := check_entry(entry, head)) or key != entry_key(entry.seq):
+            if (wrong := check_entry(entry, head, text)) or key != entry_key(entry.seq):
                 found.append(f"entry {key}: {wrong}")
             head = entry.head
             newest[entry.table, entry.key] = entry.value_hash

@@ -8,6 +8,8 @@ from datetime import timedelta
 
 import pytest
 from blake3 import blake3
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rocky.errors import LedgerUnreadable
 from rocky.ledger import ModelRecords, open_evidence_reader, open_ledger
@@ -18,6 +20,7 @@ from rocky.ledger.chain import (
     GENESIS,
     Head,
     MalformedEntry,
+    _parse_any,
     check_entry,
     entry_key,
     format_entry,
@@ -90,7 +93,16 @@ def test_the_entry_of_a_removal_has_no_value():
     )
     assert (5, True, None) == (entry.seq, entry.removed, entry.value_hash)
     assert entry == parse_entry(format_entry(entry))
-    assert check_entry(entry, Head(4, "ab" * 32)) is None
+    assert check_entry(entry, Head(4, "ab" * 32), format_entry(entry)) is None
+
+
+@given(st.text(max_size=12), st.booleans(), st.integers(0, 10**20))
+def test_an_entry_is_read_the_same_whichever_way_its_key_is_spelled(key, removed, seq):
+    value = None if removed else "{}"
+    entry = make_entry(Head(seq, "ab" * 32), "branches", key, value)
+
+    assert entry == parse_entry(format_entry(entry)) == _parse_any(format_entry(entry))
+    assert check_entry(entry, Head(seq, "ab" * 32), format_entry(entry)) is None
 
 
 def test_every_change_of_an_entry_shows():
@@ -100,7 +112,7 @@ def test_every_change_of_an_entry_shows():
     for place in range(len(text)):
         changed = text[:place] + ("0" if text[place] != "0" else "1") + text[place + 1 :]
         try:
-            if check_entry(parse_entry(changed), first.head) is None:
+            if check_entry(parse_entry(changed), first.head, changed) is None:
                 unseen.append(changed)
         except MalformedEntry:
             continue

@@ -3,11 +3,13 @@
 import os
 import sqlite3
 from contextlib import closing
+from threading import Timer
 
 import pytest
 
 from rocky.errors import LedgerLocked, LedgerUnreadable, LedgerUnwritable
 from rocky.ledger import open_history_reader, open_ledger
+from rocky.ledger.database import _keep_a_log
 from rocky.ledger.run_records import RunStatus
 from rocky.ledger.schema import TABLES
 from rocky.ledger.writer import ModelRecords
@@ -121,7 +123,7 @@ def test_an_older_schema_is_brought_forward_by_a_writer(recorded):
         connection.execute("DROP TABLE loaded_files")
         connection.commit()
     with open_ledger(recorded) as ledger, ledger.reader() as reader:
-        assert (5, 1) == (reader.schema_version, reader.totals().runs)
+        assert (6, 1) == (reader.schema_version, reader.totals().runs)
     with closing(sqlite3.connect(recorded)) as connection:
         assert set(TABLES) == {
             name
@@ -132,6 +134,29 @@ def test_an_older_schema_is_brought_forward_by_a_writer(recorded):
 def test_a_folder_that_is_not_there_is_named(tmp_path):
     with pytest.raises(LedgerUnwritable, match=r"no folder `.*nowhere` for the state file; make"):
         open_ledger(tmp_path / "nowhere" / "state.db")
+
+
+def test_a_file_that_is_to_get_a_log_is_waited_for_while_another_writes_it(recorded):
+    with closing(sqlite3.connect(recorded)) as connection:
+        assert ("delete",) == connection.execute("PRAGMA journal_mode = DELETE").fetchone()
+    other = sqlite3.connect(recorded, isolation_level=None, check_same_thread=False)
+    with closing(other):
+        other.execute("BEGIN IMMEDIATE")
+        ended = Timer(0.1, other.execute, ["ROLLBACK"])
+        ended.start()
+        # SQLite gives up at once here, whatever the patience of the connection.
+        with open_ledger(recorded, patience=10) as ledger:
+            assert 1 == len(ledger.reader().runs())
+        ended.join()
+    with closing(sqlite3.connect(recorded)) as connection:
+        assert ("wal",) == connection.execute("PRAGMA journal_mode").fetchone()
+
+
+def test_a_file_that_has_a_log_is_opened_while_another_writes_it(recorded):
+    with closing(sqlite3.connect(recorded, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with closing(sqlite3.connect(recorded)) as connection:
+            _keep_a_log(connection, patience=0)
 
 
 def test_a_locked_ledger_says_so_and_lets_readers_in(recorded):

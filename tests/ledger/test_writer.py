@@ -45,7 +45,7 @@ def test_a_new_ledger_has_every_table_as_key_and_json(path, ledger):
 
     assert {name: [("key", "TEXT"), ("value", "TEXT")] for name in TABLES} == shapes
     assert ("wal",) == mode
-    assert {"ledger_id": ledger.ledger_id, "schema_version": 5} == rows(path, "metadata")
+    assert {"ledger_id": ledger.ledger_id, "schema_version": 6} == rows(path, "metadata")
 
 
 def test_a_value_that_is_not_json_is_refused_by_the_file_itself(path, ledger):

@@ -1,13 +1,18 @@
+import os
+import shutil
+import subprocess
+import time
 from pathlib import Path
 from random import Random
 
 import pytest
+from lsprotocol import converters, types
 
 from rocky.api.projects import create_playground
 from rocky.lsp.positions import TextPositions
 from tests.compiler.edits import cold, mutate
 from tests.compiler.projects import SHOP, write
-from tests.lsp.client import Client, place, replaced
+from tests.lsp.client import PATIENCE, Client, place, replaced
 
 ORDERS = SHOP["models/orders.sql"]
 pytestmark = pytest.mark.slow
@@ -188,6 +193,41 @@ def test_symbols_of_a_document_are_its_model_and_columns_and_of_the_project_all_
     assert ["orders", "raw.orders"] == [each["name"] for each in found]
 
 
+def test_a_report_that_takes_long_delays_no_finding(shop, tmp_path, monkeypatch):
+    subprocess.run(["git", "init", "-q", str(shop)], check=True)
+    held, asked = tmp_path / "held", tmp_path / "asked"
+    slow = tmp_path / "bin" / "git"
+    slow.parent.mkdir()
+    slow.write_text(
+        f"#!/bin/sh\nwhile [ -e '{held}' ]; do touch '{asked}'; sleep 0.02; done\n"
+        f'exec {shutil.which("git")} "$@"\n'
+    )
+    slow.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
+    with Client(shop) as client:
+        client.start()
+        client.settled()
+        uri = client.open("models/orders.sql")
+        held.touch()
+        waiting = client.begin("rocky/report", {"name": "diff"})
+        wait_until(asked.exists)
+
+        version = client.change(uri, {"text": "SELECT nope FROM raw.orders\n"})
+        assert ["E003"] == codes(client.published(uri, version))
+        client.settled()
+        assert not any(each.get("id") == waiting for each in client.heard)
+
+        held.unlink()
+        client.wait(lambda each: each.get("id") == waiting and "method" not in each)
+
+
+def wait_until(is_so):
+    deadline = time.monotonic() + PATIENCE
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 def test_a_request_that_waits_can_be_cancelled(client):
     client.settled()
     uri = client.open("models/orders.sql")
@@ -282,8 +322,7 @@ def test_a_copy_of_the_playground_has_no_finding(tmp_path):
 
 
 def test_what_the_server_sends_is_what_the_protocol_defines(shop):
-    types = pytest.importorskip("lsprotocol.types", reason="lsprotocol is not installed")
-    converter = pytest.importorskip("lsprotocol.converters").get_converter()
+    converter = converters.get_converter()
     with Client(shop) as client:
         told = client.start(workspace={"didChangeWatchedFiles": {"dynamicRegistration": True}})
         converter.structure(told, types.InitializeResult)

@@ -140,7 +140,9 @@ def test_how_far_an_execution_got_is_hidden_where_its_column_is_classified(tmp_p
     shown = hide_executions(workspace, done)
 
     assert ["(hidden: pii)", "1987-02-03"] == [each.watermark for each in shown]
-    summaries = tuple(ExecutionSummary(run_id=RunId("run-1"), execution=each) for each in done)
+    summaries = tuple(
+        ExecutionSummary(run_id=RunId("run-1"), outcome="built", execution=each) for each in done
+    )
     page = shown_history(Memory(workspace), ExecutionsReport("births", 2, summaries))
     assert isinstance(page, ExecutionsReport)
     assert list(shown) == [each.execution for each in page.executions]

@@ -27,7 +27,7 @@ from rocky.language.datatypes.text import parse_type
 from rocky.language.datatypes.types import StructField
 from rocky.project.seeds import SeedTable
 from rocky.project.sources import SourceTable
-from rocky.run.engine.protocol import EngineFacts, SourcePin, Written
+from rocky.run.engine.protocol import EngineFacts, Kept, SourcePin, Written
 from rocky.run.engine.sources import find_delta_source
 from rocky.spark.failures import classify_failure
 from rocky.spark.interface import Failure, Layout, Metrics
@@ -37,6 +37,7 @@ from rocky.store.data_file import TAIL, Address, DataFile, footer_start, path_of
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.objects import FileLocation
 from rocky.store.parquet.footer import parse_footer
+from rocky.store.parquet.kept_rows import find_kept
 from rocky.store.parquet.rows import arrow_schema
 from rocky.store.parquet.statistics import stats_of
 from rocky.store.warehouse import Table
@@ -155,6 +156,19 @@ class MemoryViews:
             self.connection.execute(f'CREATE OR REPLACE TEMP VIEW "{view}" AS {frame}')
             self.bound.append(view)
 
+    def bind_kept(self, view: str, frame: str, table: Table) -> Kept:
+        with self.lock:
+            rows = self.connection.sql(frame).to_arrow_table()
+            # DuckDB replaces a view by a query, not by rows.
+            self.connection.execute(f'DROP VIEW IF EXISTS "{view}"')
+        folder, data = table.new_staging(), io.BytesIO()
+        columns = tuple(StructField(each.name, _type(each.type), True) for each in rows.schema)
+        pq.write_table(rows, data)
+        table.objects.put(f"{table.prefix}/{folder}/part-0.parquet", data.getvalue())
+        kept = Kept(folder, find_kept(table, folder, columns), columns)
+        self._register(view, rows)
+        return kept
+
     def unbind(self, views: Sequence[str]) -> None:
         self.bound = [each for each in self.bound if each.removesuffix(_FILE) not in views]
 
@@ -243,6 +257,7 @@ class MemoryEngine:
         spoken = _FILE_NAME.sub(rf"{_FILE} AS \1 FROM \2{_FILE}\3", sql).replace("`", '"')
         spoken = spoken.replace("<=>", "IS NOT DISTINCT FROM")
         spoken = spoken.replace("LEFT ANTI JOIN", "ANTI JOIN").replace("raise_error(", "error(")
+        spoken = spoken.replace("xxhash64(", "hash(")
         spoken = _STRUCT.sub(_struct_literal, spoken)
         spoken = _DAY.sub(r"strftime(\1, '%Y-%m-%d')", spoken)
         self._ask(f"DESCRIBE {spoken}")
@@ -266,6 +281,10 @@ class MemoryEngine:
 
     def explain(self, error: BaseException) -> Failure:
         return classify_failure(error)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return ()
 
     @property
     def end(self) -> None:

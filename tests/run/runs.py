@@ -157,6 +157,15 @@ class Shop:
                 clock=lambda: self._now,
             )
 
+    @property
+    def now(self) -> datetime:
+        """When the newest run began."""
+        return self._now
+
+    def wait(self, until: datetime) -> None:
+        """Let time pass."""
+        self._now = until
+
     def write(self, name: str, text: str) -> None:
         """Edit a file of the project."""
         write(self.root, {name: text})

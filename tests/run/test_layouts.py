@@ -5,7 +5,7 @@ import pytest
 from rocky.language.datatypes.types import BIGINT, StructField
 from rocky.project import ModelFile
 from rocky.project.configuration.model import Store
-from rocky.run.materialize.build import CANONICAL_UP_TO_BYTES, choose_layout
+from rocky.run.materialize.build import CANONICAL_UP_TO_BYTES, ONE_TASK_BYTES, choose_layout
 from rocky.spark.interface import TARGET_FILE_BYTES, Layout
 from tests.project.projects import load
 
@@ -13,8 +13,11 @@ AUTO = Store()
 COLUMNS = (StructField("Id", BIGINT, True), StructField("day", BIGINT, True))
 
 
-def model(root: Path, settings: str = "") -> ModelFile:
-    files: dict[str, str | bytes] = {"models/m.sql": "SELECT 1 AS Id, 2 AS day"}
+QUERY = "SELECT 1 AS Id, 2 AS day"
+
+
+def model(root: Path, settings: str = "", sql: str = QUERY) -> ModelFile:
+    files: dict[str, str | bytes] = {"models/m.sql": sql}
     if settings:
         files["models/m.toml"] = settings
     project = load(root, files)
@@ -31,6 +34,31 @@ def test_small_inputs_are_written_canonically_and_large_ones_are_not(tmp_path):
 
     assert layout(own, CANONICAL_UP_TO_BYTES - 1, 1).canonical
     assert not layout(own, CANONICAL_UP_TO_BYTES, 1).canonical
+
+
+def test_little_data_is_sorted_by_the_task_that_makes_it(tmp_path):
+    own = model(tmp_path)
+
+    assert layout(own, ONE_TASK_BYTES).in_one_task
+    assert not layout(own, ONE_TASK_BYTES, 1).in_one_task
+    assert not layout(own, 1, None, store=Store(True)).in_one_task
+    assert not layout(own, 1, store=Store(False)).in_one_task
+
+
+@pytest.mark.parametrize(
+    ("settings", "sql"),
+    [
+        ('[strategy]\ntype = "merge"\nunique_key = ["Id"]\n', QUERY),
+        ('[strategy]\ntype = "incremental"\ntimestamp_column = "day"\n', QUERY),
+        ("", "SELECT id AS Id, 2 AS day FROM range(10)"),
+        ("", "SELECT Slow_One(1) AS Id, 2 AS day"),
+    ],
+    ids=["merge", "incremental", "range", "function"],
+)
+def test_what_may_take_longer_than_its_inputs_say_is_not_left_to_one_task(tmp_path, settings, sql):
+    own = model(tmp_path, settings, sql)
+
+    assert not choose_layout(own, COLUMNS, AUTO, [1], {"slow_one": None}).in_one_task
 
 
 def test_inputs_of_unknown_size_are_not_written_canonically_unless_asked(tmp_path):

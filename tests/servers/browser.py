@@ -150,10 +150,19 @@ class Page:
     def wait(self, expression: str) -> Any:
         """The value of an expression, once it is one that counts as true."""
         deadline = time.monotonic() + _SECONDS
-        while not (value := self.ask(expression)):
+        while not (value := self._ask_on_the_way(expression)):
             assert time.monotonic() < deadline, f"never true: {expression}"
             time.sleep(0.03)
         return value
+
+    def _ask_on_the_way(self, expression: str) -> Any:
+        """The value, or nothing while the page is left for another."""
+        try:
+            return self.ask(expression)
+        except AssertionError as failure:
+            if "navigated or closed" not in str(failure):
+                raise
+            return None
 
     def text(self, selector: str) -> str:
         """The text that people see in an element, once it is there."""

@@ -21,7 +21,8 @@ Judge = Callable[[str, str], str | None]
 class HttpFaults:
     """What goes wrong next, and what was asked so far.
 
-    A fault is a status, `hang`, `slow`, `drop` (no answer) or `lost` (no answer, but it was done).
+    A fault is a status, `hang`, `slow`, `drop` (no answer), `lost` (no answer, but it was done) or
+    `cut` (half of an answer). `created` are the paths of puts that asked to be the first.
     A server that `is_heedless` overlooks the conditions of requests.
     """
 
@@ -29,6 +30,7 @@ class HttpFaults:
     url: str = ""
     judge: Judge = lambda _, __: None
     seen: list[tuple[str, str]] = field(default_factory=list)
+    created: list[str] = field(default_factory=list)
     before_put: Callable[[], None] = lambda: None
     released: threading.Event = field(default_factory=threading.Event)
     is_heedless: bool = False
@@ -61,6 +63,8 @@ class _Proxy(BaseHTTPRequestHandler):
         faults = self.faults
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         faults.seen.append((self.command, self.path))
+        if self.headers.get("If-None-Match") == "*":
+            faults.created.append(self.path)
         fault = faults.judge(self.command, self.path) or "none"
         if fault in ("hang", "slow"):
             faults.released.wait(60 if fault == "hang" else SLOW_SECONDS)
@@ -69,9 +73,9 @@ class _Proxy(BaseHTTPRequestHandler):
         elif fault.isdigit():
             self.reply(int(fault), [], b"<Error><Code>Injected</Code></Error>")
         else:
-            self.pass_on(body, is_lost=fault == "lost")
+            self.pass_on(body, fault)
 
-    def pass_on(self, body: bytes, *, is_lost: bool) -> None:
+    def pass_on(self, body: bytes, fault: str) -> None:
         if self.command == "PUT":
             self.faults.before_put()
             # The server looks at a condition and writes in two steps, and is to do both as one.
@@ -79,10 +83,10 @@ class _Proxy(BaseHTTPRequestHandler):
                 found = self.forward(body)
         else:
             found = self.forward(body)
-        if is_lost:
+        if fault in ("lost", "cut"):
             self.close_connection = True
-        else:
-            self.reply(*found)
+        if fault != "lost":
+            self.reply(*found, is_cut=fault == "cut")
 
     def forward(self, body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
         address = urlsplit(self.faults.upstream).netloc
@@ -97,7 +101,9 @@ class _Proxy(BaseHTTPRequestHandler):
         finally:
             connection.close()
 
-    def reply(self, status: int, headers: list[tuple[str, str]], data: bytes) -> None:
+    def reply(
+        self, status: int, headers: list[tuple[str, str]], data: bytes, *, is_cut: bool = False
+    ) -> None:
         is_head = self.command == "HEAD"
         kept = [each for each in headers if each[0].lower() not in _OURS]
         length = [each for each in headers if is_head and each[0].lower() == "content-length"]
@@ -107,7 +113,7 @@ class _Proxy(BaseHTTPRequestHandler):
                 self.send_header(name, value)
             self.end_headers()
             if not is_head:
-                self.wfile.write(data)
+                self.wfile.write(data[: len(data) // 2] if is_cut else data)
 
     do_GET = do_PUT = do_HEAD = do_DELETE = do_POST = answer  # noqa: N815 - the library's names
 

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+# The family of tests that start a Spark beside the shared one: of these, `make test` takes a third.
+OWN_SPARK = "a Spark of its own"
+
 SOURCES = Path(__file__).parents[2] / "src"
 
 

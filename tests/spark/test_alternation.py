@@ -3,7 +3,7 @@
 import pytest
 
 from tests.spark.projects import write_files
-from tests.spark.scripts import run_script
+from tests.spark.scripts import OWN_SPARK, run_script
 
 pytestmark = pytest.mark.spark
 
@@ -58,6 +58,7 @@ print(json.dumps([first, second, third, fourth, fifth, defaults == DEFAULTS]))
 """
 
 
+@pytest.mark.sampled(OWN_SPARK)
 def test_a_notebook_and_the_command_line_reuse_each_other_s_tables(tmp_path):
     root = write_files(tmp_path, FILES)
     answer = run_script(SCRIPT, str(root)).answer

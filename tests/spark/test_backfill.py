@@ -14,6 +14,7 @@ from deltalake import DeltaTable
 import rocky
 from tests.run.runs import verify
 from tests.spark.projects import table_folder, write_files, write_rows
+from tests.spark.scripts import OWN_SPARK
 
 pytestmark = pytest.mark.spark
 
@@ -106,6 +107,7 @@ def test_days_that_overlap_take_the_place_of_those_that_are_there(tmp_path, spar
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(OWN_SPARK)
 def test_a_backfill_that_was_killed_goes_on_with_the_rest(tmp_path):
     write_events(tmp_path, "first", *(f"2026-01-{day:02d} 10:00:00" for day in range(1, 29)))
     root = write_files(tmp_path, FILES)

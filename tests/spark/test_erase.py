@@ -7,7 +7,7 @@ import pytest
 
 from tests.run.runs import verify
 from tests.spark.projects import write_files
-from tests.spark.scripts import run_script
+from tests.spark.scripts import OWN_SPARK, run_script
 
 pytestmark = pytest.mark.spark
 
@@ -91,6 +91,7 @@ def places_of(root, *texts):
     return found
 
 
+@pytest.mark.sampled(OWN_SPARK)
 def test_no_file_of_the_project_and_no_log_of_spark_has_a_value_of_the_subject(tmp_path):
     root, logs, data = tmp_path / "shop", tmp_path / "logs", tmp_path / "people.csv"
     logs.mkdir()

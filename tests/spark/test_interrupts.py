@@ -10,10 +10,12 @@ import pytest
 from rocky.ledger import open_history_reader
 from rocky.ledger.run_records import RunStatus
 from tests.spark.projects import write_files
+from tests.spark.scripts import OWN_SPARK
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 
+@pytest.mark.sampled(OWN_SPARK)
 def test_an_interrupted_run_is_recorded_and_the_next_one_resumes(tmp_path):
     endless = "SELECT count(*) AS n FROM range(0, 100000000000, 1, 1) WHERE sqrt(id) > 0\n"
     root = write_files(

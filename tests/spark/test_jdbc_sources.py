@@ -7,7 +7,7 @@ import pytest
 
 from tests.servers.postgres import PASSWORD, USER, postgres_server
 from tests.spark.jars import postgres_driver
-from tests.spark.scripts import run_script
+from tests.spark.scripts import OWN_SPARK, run_script
 
 SCRIPT = """
 import json, os, subprocess, sys
@@ -101,6 +101,7 @@ ALTER TABLE src__acme.orders ADD extra text DEFAULT 'x';
 
 
 @pytest.mark.spark
+@pytest.mark.sampled(OWN_SPARK)
 def test_tables_of_postgresql_are_copied_by_their_watermark_and_their_drift_is_graded(tmp_path):
     driver = postgres_driver()
     with postgres_server() as server:

@@ -1,6 +1,7 @@
 """Starting Spark: on which Java, from which archive, and what is said when it does not start."""
 
 import os
+import shutil
 import subprocess
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,6 +12,7 @@ from pyspark.find_spark_home import _find_spark_home
 from rocky.errors import SparkUnavailable
 from rocky.spark.java import (
     CLASS_ARCHIVE_SWITCH,
+    OWN_JAR,
     ClassArchive,
     Java,
     choose_java,
@@ -19,7 +21,7 @@ from rocky.spark.java import (
     java_of_wheel,
     remove_unused_archives,
 )
-from rocky.spark.jvm import format_properties, heap_size, jvm_options
+from rocky.spark.jvm import _jvm_environment, format_properties, heap_size, jvm_options
 from rocky.spark.warmup import UNKNOWN_WORK, Work, compilation_options
 from tests.spark.scripts import run_script
 
@@ -135,6 +137,29 @@ def test_class_data_is_of_one_java_and_one_set_of_jars(tmp_path, monkeypatch):
     assert first == again
     assert 3 == len({first, newer, changed})
     assert tmp_path / "cache" / "rocky" / "class-data" == first.archive.parent
+
+
+def test_class_data_is_of_one_jar_of_ours(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    first = class_archive_for(JAVA, tmp_path, [], os.environ)
+    moved = tmp_path / OWN_JAR.name
+    shutil.copy2(OWN_JAR, moved)
+    monkeypatch.setattr("rocky.spark.java.OWN_JAR", moved)
+
+    assert first is not None
+    assert first != class_archive_for(JAVA, tmp_path / "none", [], os.environ)
+    assert first != class_archive_for(JAVA, tmp_path, [], os.environ)
+
+
+def test_sparks_own_scripts_put_our_jar_last_on_the_class_path(tmp_path):
+    asked = {"SPARK_DIST_CLASSPATH": "/hadoop/*"}
+    found = [
+        _jvm_environment(JAVA, tmp_path, tmp_path / "door", given)["SPARK_DIST_CLASSPATH"]
+        for given in ({}, asked)
+    ]
+
+    assert [str(OWN_JAR), f"/hadoop/*{os.pathsep}{OWN_JAR}"] == found
+    assert OWN_JAR.is_file()
 
 
 def test_class_data_can_be_switched_off(tmp_path, monkeypatch):

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import rocky
+from tests.spark.scripts import OWN_SPARK
 
 pytestmark = pytest.mark.spark
 
@@ -265,6 +266,7 @@ def test_a_run_is_not_replayed_with_another_key(shop, spark):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(OWN_SPARK)
 def test_event_logs_and_output_hold_no_clear_value_and_no_key(shop):
     (shop / "events").mkdir()
     conf = {

@@ -7,7 +7,7 @@ import pytest
 from rocky.project.toml.variables import Substituted
 from rocky.spark.redaction import redaction_pattern, secret_settings, uncovered_settings
 from rocky.spark.settings import start_settings
-from tests.spark.scripts import run_script
+from tests.spark.scripts import OWN_SPARK, run_script
 
 CONF = {
     "spark.hadoop.fs.s3a.access.key": "literal-1",
@@ -84,6 +84,7 @@ print(json.dumps({"pages": pages}))
 
 
 @pytest.mark.spark
+@pytest.mark.sampled(OWN_SPARK)
 def test_neither_the_event_log_nor_the_pages_show_a_secret(tmp_path):
     said = run_script(LIFE, str(tmp_path))
     log = "".join(each.read_text() for each in tmp_path.rglob("*") if each.is_file())

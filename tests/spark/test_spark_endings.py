@@ -14,7 +14,7 @@ from rocky.operations.records.history import HistoryRequest, history
 from rocky.operations.workspace import Workspace
 from tests.run.runs import verify
 from tests.spark.projects import write_files
-from tests.spark.scripts import SOURCES, run_script
+from tests.spark.scripts import OWN_SPARK, SOURCES, run_script
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -65,6 +65,7 @@ def wait_until(text: str, path: Path, process: subprocess.Popen[str]) -> None:
         time.sleep(0.1)
 
 
+@pytest.mark.sampled(OWN_SPARK)
 def test_a_jvm_killed_in_mid_run_leaves_a_whole_account(tmp_path):
     root = write_files(
         tmp_path,
@@ -133,6 +134,7 @@ def config_of(*settings: str, master: str = "local[1]") -> str:
     return f'{_HEAD}master = "{master}"\n[adapter.conf]\n' + "\n".join(settings) + "\n"
 
 
+@pytest.mark.sampled(OWN_SPARK)
 def test_a_spark_that_will_not_start_says_why_where_and_what_to_do(tmp_path):
     root = write_files(tmp_path, {"models/a.sql": "SELECT 1 AS id\n"})
     ivy = root / "ivy.xml"
@@ -211,6 +213,7 @@ print(json.dumps(told))
 """
 
 
+@pytest.mark.sampled(OWN_SPARK)
 def test_a_master_that_says_nothing_and_a_jvm_that_hangs_are_given_up():
     said = run_script(HANG)
     told = said.answer

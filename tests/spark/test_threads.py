@@ -3,7 +3,7 @@
 import pytest
 
 from tests.spark.projects import write_files
-from tests.spark.scripts import run_script
+from tests.spark.scripts import OWN_SPARK, run_script
 
 pytestmark = pytest.mark.spark
 
@@ -65,6 +65,7 @@ print(json.dumps([list(found.values()), has_driver()]))
 """
 
 
+@pytest.mark.sampled(OWN_SPARK)
 def test_threads_share_one_spark_and_the_last_one_stops_it():
     (other, analyser, stopped), apart, alive, is_left = run_script(CONNECTIONS).answer
 
@@ -75,6 +76,7 @@ def test_threads_share_one_spark_and_the_last_one_stops_it():
     assert (True, 3, False) == (apart, alive, is_left)
 
 
+@pytest.mark.sampled(OWN_SPARK)
 def test_two_workspaces_run_at_once_in_threads(tmp_path):
     files = {"models/a.sql": "SELECT 1 AS id", "models/b.sql": "SELECT id + 1 AS id FROM a"}
     roots = [str(write_files(tmp_path / name, files)) for name in ("one", "two")]

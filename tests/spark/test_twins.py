@@ -10,6 +10,7 @@ import pytest
 
 from rocky.language.names import quote_name
 from tests.spark import test_masked_runs as masked
+from tests.spark.scripts import OWN_SPARK
 from tests.spark.test_masked_runs import (
     CLEAR,
     CONFIG,
@@ -107,6 +108,7 @@ def test_a_masked_view_shows_what_the_restricted_table_holds(shop, spark, tmp_pa
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(OWN_SPARK)
 def test_event_logs_and_output_hold_no_clear_value(shop):
     (shop / "events").mkdir()
     conf = {

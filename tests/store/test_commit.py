@@ -9,7 +9,9 @@ from rocky.errors import ChangeRefused, ConcurrentChange
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.types import StructField
 from rocky.store.data_file import DataFile
+from rocky.store.delta.change import FilesRead
 from rocky.store.delta.schema import evolves
+from rocky.store.delta.signature import CommitAuthority
 from rocky.store.delta.snapshot import FILES_HASH, ROWS_HASH, WATERMARK
 from rocky.store.warehouse import Table
 from tests.store.tables import (
@@ -218,6 +220,77 @@ def test_a_merge_holds_when_the_other_commit_changed_no_rows(table):
 
     assert [3] == read_ids(table)
     assert "only a note" == latest(table).configuration["note"]
+
+
+def reading(*files, passing=()):
+    """A change that has read some files, and of those that come would have read all but some."""
+    passed = {file.path for file in passing}
+    return FilesRead(frozenset(file.path for file in files), lambda file: file.path in passed)
+
+
+@pytest.mark.parametrize("operation", ["MERGE", "OVERWRITE"])
+def test_a_merge_holds_beside_rows_that_it_did_not_read(tmp_path, operation):
+    table = table_in(tmp_path)
+    one, two = ids(table, 1), ids(table, 2)
+    replace_with(table, one, two, properties={ROWS_HASH: f"{3:032x}"})
+    base = latest(table)
+    # Another merge turns 2 into 4 and a third writer appends 8: of the rows hash, the numbers.
+    four, eight = ids(table, 4), ids(table, 8)
+    commit(table, "MERGE", four, removes=frozenset({two.path}), properties={ROWS_HASH: f"{5:032x}"})
+    append(table, eight, properties={ROWS_HASH: f"{13:032x}"})
+    commit(
+        table,
+        operation,
+        ids(table, 16),
+        base=base,
+        removes=frozenset({one.path}),
+        properties={ROWS_HASH: f"{18:032x}"},
+        reads=reading(one, passing=(four, eight)),
+    )
+
+    assert [4, 8, 16] == read_ids(table)
+    assert f"{28:032x}" == latest(table).configuration[ROWS_HASH]
+
+
+def test_a_merge_is_refused_where_rows_that_it_read_have_changed(tmp_path):
+    table = table_in(tmp_path)
+    one, two = ids(table, 1), ids(table, 2)
+    replace_with(table, one, two)
+    base = latest(table)
+    four = ids(table, 4)
+    commit(table, "MERGE", four, removes=frozenset({two.path}))
+
+    for reads in (reading(one, two, passing=(four,)), reading(one)):
+        with pytest.raises(ConcurrentChange, match="changed the rows"):
+            commit(
+                table,
+                "MERGE",
+                ids(table, 16),
+                base=base,
+                removes=frozenset({one.path}),
+                reads=reads,
+            )
+    assert [1, 4] == read_ids(table)
+
+
+def test_a_merge_under_a_claim_is_held_to_every_file(tmp_path):
+    table = table_in(tmp_path)
+    one = ids(table, 1)
+    replace_with(table, one)
+    base, four = latest(table), ids(table, 4)
+    append(table, four)
+
+    with pytest.raises(ConcurrentChange, match="changed the rows"):
+        commit(
+            table,
+            "MERGE",
+            ids(table, 16),
+            base=base,
+            removes=frozenset({one.path}),
+            reads=reading(one, passing=(four,)),
+            authority=CommitAuthority(fence=1),
+        )
+    assert [1, 4] == read_ids(table)
 
 
 def test_a_merge_into_a_table_somebody_made_meanwhile_is_refused(table):

@@ -10,6 +10,7 @@ from tests.store.writers import (
     COUNTER_START,
     append_many,
     append_once_each,
+    count_own_in,
     count_up,
     create,
     place_and_wait,
@@ -100,6 +101,27 @@ def test_four_writers_of_forty_commits_each_lose_nothing(tmp_path):
     run_together(*[(append_many, (str(tmp_path), first, 40, 4)) for first in range(4)])
 
     assert list(range(160)) == read_ids(table_in(tmp_path))
+
+
+def test_four_writers_that_merge_one_row_count_every_round_once(tmp_path):
+    table = table_in(tmp_path)
+    replace_with(table, ids(table, COUNTER_START))
+    run_together(*[(count_up, (str(tmp_path), 10))] * 4)
+
+    assert [COUNTER_START + 40] == read_ids(table)
+
+
+def test_four_writers_that_merge_rows_of_their_own_are_never_in_each_others_way(tmp_path):
+    table = table_in(tmp_path)
+    starts = [number * COUNTER_START for number in range(1, 5)]
+    replace_with(table, *(ids(table, start) for start in starts))
+    run_together(
+        *((count_own_in, (str(tmp_path), start, 10)) for start in starts),
+        (append_many, (str(tmp_path), 0, 10, 1)),
+    )
+
+    assert [*range(10), *(start + 10 for start in starts)] == read_ids(table)
+    assert 50 == latest(table).version
 
 
 def test_a_writer_killed_before_its_commit_leaves_the_previous_version(tmp_path):

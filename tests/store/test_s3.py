@@ -10,6 +10,7 @@ from rocky.errors import ChangeRefused, ConcurrentChange, StoreUnreadable
 from rocky.store.anchor import anchored_ledgers, read_anchor, write_anchor
 from rocky.store.file_usage import sweep_table
 from rocky.store.warehouse import Table, open_warehouse
+from tests.servers.faults import http_faults
 from tests.servers.s3 import s3_environment, s3_server
 from tests.store.tables import (
     Name,
@@ -24,6 +25,7 @@ from tests.store.tables import (
 )
 from tests.store.test_anchors import ANCHOR, LATER, LEDGER
 from tests.store.test_concurrency import run_together
+from tests.store.writers import COUNTER_START, count_own
 
 pytestmark = [pytest.mark.slow, pytest.mark.server]
 
@@ -164,3 +166,49 @@ def test_two_writers_lose_and_double_nothing(options):
     run_together((append_many, (options, "two", 0)), (append_many, (options, "two", 1)))
 
     assert list(range(2 * ROUNDS)) == read_ids(table_at(options, "two"))
+
+
+def own_counters(options: dict[str, str], path: str, start: int) -> None:
+    count_own(table_at(options, path), start, ROUNDS)
+
+
+@pytest.mark.exhaustive
+def test_four_processes_that_append_and_merge_lose_nothing_and_are_not_in_each_others_way(options):
+    table = table_at(options, "four")
+    starts = [number * COUNTER_START for number in (1, 2)]
+    replace_with(table, *(ids(table, start) for start in starts))
+    run_together(
+        *((append_many, (options, "four", first)) for first in (0, 1)),
+        *((own_counters, (options, "four", start)) for start in starts),
+    )
+    table = table_at(options, "four")
+
+    assert [*range(2 * ROUNDS), *(start + ROUNDS for start in starts)] == read_ids(table)
+    assert 4 * ROUNDS == latest(table).version
+
+
+@pytest.mark.parametrize(
+    "fault", ["cut", *(pytest.param(each, marks=pytest.mark.exhaustive) for each in ("503", "drop", "lost"))]
+)  # fmt: skip
+def test_a_request_that_went_wrong_once_is_repeated_and_nothing_is_lost(options, fault):
+    with http_faults(options["AWS_ENDPOINT_URL"]) as s3:
+        table = table_at(options | {"AWS_ENDPOINT_URL": s3.url}, f"faulty/{fault}")
+        replace_with(table, ids(table, 1, 2))
+        asked = len(s3.seen)
+        append(table, ids(table, 3))
+        # Each of the requests that an append makes goes wrong once, on a table of its own making.
+        for number in range(len(s3.seen) - asked):
+            again, left = table_at(options, f"faulty/{fault}-{number}"), [number]
+            replace_with(again, ids(again, 1, 2))
+            again = table_at(options | {"AWS_ENDPOINT_URL": s3.url}, f"faulty/{fault}-{number}")
+
+            def judge(_: str, __: str, left: list[int] = left) -> str | None:
+                left[0] -= 1
+                return fault if left[0] == -1 else None
+
+            s3.judge = judge
+            append(again, ids(again, 3))
+            s3.heal()
+
+            assert [1, 2, 3] == read_ids(again)
+            assert 1 == latest(again).version

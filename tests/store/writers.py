@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from rocky.errors import ConcurrentChange
-from rocky.store.delta.change import Change
+from rocky.store.delta.change import Change, FilesRead
 from rocky.store.warehouse import Table
 from tests.store.tables import COLUMNS, append, ids, latest, replace_with, table_in
 
@@ -46,6 +46,34 @@ def count_up(folder: str, rounds: int) -> None:
         except ConcurrentChange:
             continue
         done += 1
+
+
+def count_own(table: Table, start: int, rounds: int) -> None:
+    """Merge one row of its own, again and again; what others write is none of its business.
+
+    Nothing is computed again: a conflict ends the writer.
+    """
+    mine = range(start, start + COUNTER_START)
+    for _ in range(rounds):
+        base = latest(table)
+        held = {file.path: _ids_in(table, file.path)[0] for file in base.files}
+        path, value = next((path, held[path]) for path in held if held[path] in mine)
+        change = Change(
+            "MERGE",
+            base,
+            COLUMNS,
+            (),
+            (ids(table, value + 1),),
+            removes=frozenset({path}),
+            reads=FilesRead(
+                frozenset({path}), lambda file: _ids_in(table, file.path)[0] not in mine
+            ),
+        )
+        table.commit(change)
+
+
+def count_own_in(folder: str, start: int, rounds: int) -> None:
+    count_own(table_in(Path(folder)), start, rounds)
 
 
 def create(folder: str, names: list[str], value: int) -> None:

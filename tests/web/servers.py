@@ -24,9 +24,11 @@ class Answer(NamedTuple):
 @contextmanager
 def serving(workspace: Workspace, **settings: Any) -> Iterator[PageServer]:
     """A server that answers until the end."""
-    server = PageServer(workspace, ServerSettings(**settings))
+    server = PageServer(lambda: workspace, ServerSettings(**settings))
     server.start()
     try:
+        # From here on nothing that changes is missed.
+        assert server.answers
         yield server
     finally:
         server.close()

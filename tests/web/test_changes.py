@@ -13,8 +13,9 @@ from rocky.ledger.claims import Claim, hold_claim
 from rocky.ledger.record import RunId
 from rocky.operations.execution.saves import Saves
 from rocky.protocol import memory as memories
-from rocky.protocol.changes import Lookout, Notices
+from rocky.protocol.changes import Lookout
 from rocky.protocol.memory import Memory
+from rocky.protocol.notices import Notices
 from tests.operations.projects import GOOD, open_project
 
 STATE = ".rocky-state.db"

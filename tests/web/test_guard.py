@@ -1,10 +1,17 @@
 """Who is answered: a token, the right host, the own origin; and nothing but the page's own files."""
 
 import json
+import stat
+import tempfile
+import time
+from http.client import HTTPConnection
+from pathlib import Path
 from socket import create_connection
 
 import pytest
 
+from rocky.cli.commands.ui import _write_door
+from rocky.web import server as server_module
 from tests.operations.projects import GOOD, open_project
 from tests.web.servers import ask, serving
 
@@ -186,3 +193,28 @@ def test_cookies_of_other_servers_on_this_machine_lock_nobody_out(server):
 
     assert 200 == ask(server, "/api/v1/list", token=None, Cookie=odd).status
     assert 401 == ask(server, "/api/v1/list", token=None, Cookie=f"x={own}").status
+
+
+def test_a_connection_too_many_is_refused_with_a_word_and_the_others_go_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(server_module, "_MOST_CONNECTIONS", 3)
+    with serving(open_project(tmp_path, GOOD)) as server:
+        held = [HTTPConnection("127.0.0.1", server.server_port, timeout=20) for _ in range(3)]
+        for each in held:
+            each.connect()
+        time.sleep(0.3)
+        refused = ask(server, "/app.js")
+        assert 503 == refused.status
+        assert "too many connections" in refused.document["error"]["message"]
+        held.pop().close()
+        time.sleep(0.3)
+        assert 200 == ask(server, "/app.js").status
+        for each in held:
+            each.close()
+
+
+def test_the_browser_is_given_a_file_of_this_user_and_no_token(tmp_path):
+    door = _write_door(tmp_path, "http://127.0.0.1:1/?token=a&b")
+    assert "token" not in door.as_uri()
+    assert 'url=http://127.0.0.1:1/?token=a&amp;b"' in door.read_text()
+    with tempfile.TemporaryDirectory() as folder:
+        assert 0o700 == stat.S_IMODE(Path(folder).stat().st_mode), "as the command makes it"

@@ -4,6 +4,7 @@ import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
 
 import pytest
 
@@ -24,6 +25,7 @@ ROUTES = (
     "tables",
     "graph",
     "graph?overlay=governance",
+    "graph?show=tests,pipelines",
     "runs",
     "run/latest",
     "findings",
@@ -36,6 +38,12 @@ ROUTES = (
     "state",
     "table/by_country",
     "table/raw.orders/country",
+)
+
+
+TESTS = (
+    '[[tests]]\ntype = "unique"\ncolumn = "id"\n'
+    '[[tests]]\ntype = "unique"\ncolumn = "country"\nseverity = "warning"\n'
 )
 
 
@@ -55,8 +63,9 @@ def shop(tmp_path_factory) -> Iterator[OpenShop]:
             '"country", type = "string"', '"country", type = "string", classification = "pii"'
         )
         found.write("sources/raw.toml", tagged)
-        run(found.workspace, RunRequest())
-        run(found.workspace, RunRequest())
+        found.write("models/stg_orders.toml", TESTS)
+        run(found.workspace, RunRequest(test=True))
+        run(found.workspace, RunRequest(test=True))
         yield found
 
 
@@ -98,18 +107,35 @@ def test_the_address_opens_the_page_and_leaves_no_token_in_it(browser, server):
     assert [] == page.complaints()
 
 
+AXE = files("axe_core_python") / "axe.min.js"
+AUDIT = """axe.run(document, { resultTypes: ['violations'] }).then((found) =>
+  found.violations.flatMap((rule) => rule.nodes.map((node) =>
+    `${rule.id}: ${node.html.slice(0, 160)}: ${node.failureSummary}`)))"""
+
+
 @pytest.mark.parametrize(
-    ("width", "dark"), [(1280, False), (960, False), (390, True)], ids=["desk", "half", "phone"]
+    ("width", "dark"),
+    [
+        (1280, False),
+        (390, True),
+        pytest.param(1280, True, marks=pytest.mark.exhaustive),
+        pytest.param(960, False, marks=pytest.mark.exhaustive),
+        pytest.param(390, False, marks=pytest.mark.exhaustive),
+    ],
+    ids=["desk", "phone", "desk-dark", "half", "phone-light"],
 )
-def test_every_view_opens_fits_its_window_and_can_be_read(browser, server, width, dark):
+def test_every_view_opens_fits_its_window_and_breaks_no_rule_of_axe(browser, server, width, dark):
     page = visit(browser, server, width=width, dark=dark)
-    faint = []
+    page.ask(AXE.read_text(encoding="utf-8") + "; 1")
+    faint, broken = [], []
     for route in ROUTES:
         show(page, route)
         assert "Not loaded" != page.text("h1"), page.text("main")
         assert page.ask("document.documentElement.scrollWidth <= innerWidth"), route
         faint += page.ask(CONTRAST)
+        broken += [f"{route}: {each}" for each in page.ask(AUDIT)]
     assert [] == faint
+    assert [] == broken
     assert [] == page.complaints()
 
 
@@ -152,7 +178,7 @@ def test_an_overlay_is_switched_on_and_off_counted_and_told_in_words(browser, se
     for name, said in (
         ("governance", "exposed"),
         ("replay", "can be built again"),
-        ("drift", "never copied"),
+        ("drift", "says nothing of any table here"),
     ):
         page.ask(f"document.querySelector('[data-overlay={name}]').click()")
         page.wait(f"document.querySelector('.overlay-legend').textContent.includes('{said}')")
@@ -171,6 +197,40 @@ def test_an_overlay_is_switched_on_and_off_counted_and_told_in_words(browser, se
     page.ask("document.querySelector('[data-overlay=breaking]').click()")
     page.wait("document.querySelector('.overlay-legend .empty') !== null")
     assert [] == page.complaints()
+
+
+def test_tests_and_pipelines_are_boxes_that_say_how_they_went(browser, server):
+    page = visit(browser, server)
+    show(page, "graph?show=tests")
+    view = "document.querySelector('.graph').rockyView"
+    nodes = f"{view}.nodes.map((node) => [node.name, node.kind, node.words])"
+    boxes = page.ask(nodes)
+    assert ["unique:id", "test", "test of stg_orders · passed"] in boxes
+    assert ["unique:country", "test", "test of stg_orders · failed"] in boxes
+    edge = f"{view}.edges.some(([from, to]) => {view}.nodes[from].name === 'stg_orders' && {view}.nodes[to].name === 'unique:id')"
+    assert page.ask(edge)
+    page.ask("document.querySelector('[data-part=pipelines]').click()")
+    page.wait("location.hash === '#/graph?show=tests,pipelines'")
+    page.wait("document.activeElement?.dataset.part === 'pipelines'")
+    found = [each for each in page.ask(nodes) if each[1] == "pipeline"]
+    assert [["shop", "pipeline", "transformation pipeline · last run success"]] == found
+    page.ask("document.querySelector('[data-part=tests]').click()")
+    page.wait("location.hash === '#/graph?show=pipelines'")
+    assert "unique:id" not in [each[0] for each in page.ask(nodes)]
+    folders = page.ask(
+        "Rocky.folderGraph({ parts: new Set(['tests']), whole: true, label: 'x' })"
+        ".nodes.filter((node) => node.kind === 'test').map((node) => [node.name, node.words])"
+    )
+    assert [["2 tests", "of models · 1 failed, 1 passed"]] == folders, "one box for all of a folder"
+
+
+def test_the_layout_of_a_graph_is_computed_once(browser, server):
+    page = visit(browser, server)
+    same = "(() => { const made = () => Rocky.layered([[9, 9], [9, 9], [9, 9]], [[0, 1], [1, 2]], 0); return made() === made(); })()"
+    assert page.ask(same)
+    assert page.ask(
+        "Rocky.layered([[9, 9], [9, 9]], [[0, 1]], 0) !== Rocky.layered([[9, 9], [9, 9]], [[1, 0]], 0)"
+    )
 
 
 def test_a_box_shows_its_columns_and_the_way_of_the_chosen_one_both_ways(browser, server):

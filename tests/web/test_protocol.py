@@ -1,6 +1,9 @@
 """The protocol: answers are the reports of operations, kept until something changes."""
 
 import json
+import os
+import subprocess
+import sys
 import time
 from http.client import HTTPConnection
 
@@ -16,8 +19,11 @@ from rocky.operations.state.kept_state import show_state
 from rocky.plan.request import RunRequest
 from rocky.protocol.endpoint import without_quotes
 from rocky.protocol.endpoints import ENDPOINTS
+from rocky.protocol.first_endpoints import names_of
+from rocky.protocol.kept_index import read_index
+from rocky.web import answers
+from rocky.web.answers import Answers
 from rocky.web.guard import HEADERS
-from rocky.web.server import PageServer
 from tests.operations.projects import GOOD, open_project
 from tests.web.servers import ask, serving
 from tools.generate_openapi import FILE, format_openapi
@@ -202,14 +208,53 @@ def test_what_shows_values_is_named_once_and_each_endpoint_says_what_it_is():
 
 
 def test_the_first_view_is_answered_before_the_other_endpoints_are_loaded(tmp_path, monkeypatch):
-    def load(_: PageServer) -> None:
+    def load(_: Answers) -> None:
         raise AssertionError("the others are loaded")
 
-    monkeypatch.setattr(PageServer, "endpoints", property(load))
-    monkeypatch.setattr(PageServer, "_warm_up", lambda _: None)
+    monkeypatch.setattr(Answers, "endpoints", property(load))
+    monkeypatch.setattr(Answers, "warm_up", lambda _: None)
     with serving(open_project(tmp_path, GOOD)) as server:
         assert 200 == ask(server, "/api/v1/project").status
         assert 200 == ask(server, "/api/v1/details?part=0").status
+        assert 200 == ask(server, "/api/v1/actions").status
+
+
+def test_the_names_of_endpoints_are_known_before_the_endpoints_are_loaded():
+    others = [each.name for each in ENDPOINTS if not each.shows_values]
+    assert sorted(others) == sorted(names_of(local=False))
+    assert sorted(each.name for each in ENDPOINTS) == sorted(names_of(local=True))
+
+
+def test_an_address_is_said_before_the_compiler_or_the_ledger_is_loaded():
+    asked = "import sys, rocky.cli.commands.ui; print(*sys.modules)"
+    said = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    slow = {"rocky.project", "rocky.compiler", "rocky.ledger", "rocky.operations.workspace"}
+    assert set() == slow & set(said.stdout.split())
+
+
+def test_an_index_is_lent_at_the_next_start_while_nothing_has_changed(shop):
+    with serving(shop.workspace) as server:
+        first = ask(server, "/api/v1/project").body
+        wait_for(lambda: read_index(shop.workspace))
+    assert first == read_index(shop.workspace)
+    before = (shop.root / "models/alone.sql").stat()
+    shop.write("models/alone.sql", "SELECT 2 AS one")
+    os.utime(shop.root / "models/alone.sql", ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert read_index(shop.workspace) is None, "no tool can set the time of a change back"
+    with serving(shop.workspace):
+        wait_for(lambda: read_index(shop.workspace))
+    run(shop.workspace, RunRequest())
+    assert read_index(shop.workspace) is None, "a run is in the index"
+
+
+def test_an_index_that_was_lent_wrongly_is_mended_and_told(shop, monkeypatch):
+    monkeypatch.setattr(answers, "read_index", lambda _: b'{"tables":[]}')
+    monkeypatch.setattr(answers, "_PATIENCE", 0.2)
+    with serving(shop.workspace) as server:
+        wait_for(lambda: ask(server, "/api/v1/project").body == b'{"tables":[]}')
+        told = wait_for(lambda: server.notices.after(0, 0))
+        assert "change" == told[0].event
+        assert "stg_orders" in ask(server, "/api/v1/project").body.decode()
 
 
 def test_the_state_names_the_tables_that_a_running_run_has_claimed(shop):
@@ -219,6 +264,14 @@ def test_the_state_names_the_tables_that_a_running_run_has_claimed(shop):
     targets = {target for claims in seen for claim in claims for target in claim.targets}
     assert "spark_catalog.default.by_country" in targets
     assert () == show_state(shop.workspace).claims
+
+
+def test_an_execution_has_the_word_that_a_run_and_the_page_have_for_it(shop):
+    run(shop.workspace, RunRequest())
+    run(shop.workspace, RunRequest())
+    with serving(shop.workspace) as server:
+        found = told(server, "history?model=stg_orders")["executions"]
+    assert ["reused", "built"] == [each["outcome"] for each in found]
 
 
 def test_a_table_counts_its_tests_by_how_they_last_went(shop):

@@ -23,7 +23,9 @@ export class BranchesView implements vscode.TreeDataProvider<Branch> {
     item.id = branch.name;
     item.description = branch.created_by;
     item.iconPath = new vscode.ThemeIcon("git-branch");
-    item.tooltip = `made ${new Date(branch.created_at).toLocaleString()}`;
+    const made = new Date(branch.created_at).toLocaleString();
+    item.tooltip = branch.created_by ? `made ${made} by ${branch.created_by}` : `made ${made}`;
+    item.accessibilityInformation = { label: `branch ${branch.name}, ${item.tooltip}` };
     item.contextValue = "branch";
     return item;
   }

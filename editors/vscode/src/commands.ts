@@ -8,23 +8,29 @@ type Chosen = string | { name: string } | undefined;
 
 export class Commands {
   private tables: PageTable[] = [];
+  private project: vscode.Uri | undefined;
+  private branches: string[] = [];
 
   constructor(
-    private readonly project: vscode.Uri,
     private readonly terminal: Terminal,
     private readonly lineage: LineageView,
   ) {}
 
-  show(index: PageIndex): void {
+  show(index: PageIndex, branches: string[], project: vscode.Uri | undefined): void {
     this.tables = index.tables;
+    this.branches = branches;
+    this.project = project;
   }
 
   // The table whose file a document is: its query, its settings or its contract.
   tableOf(document: vscode.TextDocument | undefined): string | undefined {
-    if (!document?.uri.path.startsWith(`${this.project.path}/`)) return undefined;
+    if (!document || !this.project || !document.uri.path.startsWith(`${this.project.path}/`)) return undefined;
     const path = document.uri.path.slice(this.project.path.length + 1);
     const bare = (each: string): string => each.replace(/\.[^./]+$/, "");
-    return this.tables.find((table) => table.path === path || bare(table.path) === bare(path))?.name;
+    const contract = /^contracts\/(?:.*\/)?([^/]+?)(?:\.contract)?\.toml$/.exec(path)?.[1];
+    const models = this.tables.filter((table) => table.kind === "model");
+    const found = models.find((table) => bare(table.path) === bare(path)) ?? this.tables.find((table) => table.path === path);
+    return (found ?? models.find((table) => table.name === contract))?.name;
   }
 
   register(): vscode.Disposable[] {
@@ -51,7 +57,7 @@ export class Commands {
       this.asking("branch.create", "Name of the branch", "", (name) => ["branch", "create", name]),
       ...["diff", "approve", "promote"].map((act) =>
         vscode.commands.registerCommand(`rocky.branch.${act}`, async (chosen?: Chosen) => {
-          const name = nameOf(chosen) ?? (await vscode.window.showInputBox({ prompt: "Name of the branch" }));
+          const name = nameOf(chosen) ?? (await this.chosenBranch());
           if (name) this.terminal.run("branch", act, name);
         }),
       ),
@@ -61,7 +67,16 @@ export class Commands {
         if (table) this.lineage.show(table);
       }),
       vscode.commands.registerCommand("rocky.open", (file: vscode.Uri) => vscode.window.showTextDocument(file)),
-      vscode.commands.registerCommand("rocky.openRun", (run: string) => this.terminal.run("history", run)),
+      ...["history", "replay"].map((act) =>
+        vscode.commands.registerCommand(act === "history" ? "rocky.openRun" : `rocky.${act}`, (run?: string | { run_id: string }) => {
+          const named = typeof run === "string" ? run : run?.run_id;
+          this.terminal.run(act, named ?? "latest");
+        }),
+      ),
+      vscode.commands.registerCommand("rocky.copyRun", (run: { run_id: string }) => vscode.env.clipboard.writeText(run.run_id)),
+      vscode.commands.registerCommand("rocky.walkthrough", () =>
+        vscode.commands.executeCommand("workbench.action.openWalkthrough", "rocky-spark.rocky#first", false),
+      ),
     ];
   }
 
@@ -70,6 +85,12 @@ export class Commands {
       const said = await vscode.window.showInputBox({ prompt, value });
       if (said) this.terminal.run(...words(said));
     });
+  }
+
+  private async chosenBranch(): Promise<string | undefined> {
+    if (this.branches.length) return vscode.window.showQuickPick(this.branches, { placeHolder: "Which branch of the tables?" });
+    void vscode.window.showInformationMessage("Rocky: there is no branch of the tables yet.");
+    return undefined;
   }
 
   private async chosen(chosen: Chosen): Promise<string | undefined> {

@@ -1,5 +1,4 @@
 // What the server answers: the reports of Rocky's operations, as they are. Only fields that a view shows are named here.
-import type { LanguageClient } from "vscode-languageclient/node";
 
 export interface PageTable {
   name: string;
@@ -13,6 +12,7 @@ export interface PageTable {
   errors?: number;
   warnings?: number;
   outcome?: string;
+  tests_failed?: number;
 }
 
 export interface PageRun {
@@ -42,15 +42,3 @@ export type Arguments = Record<string, string | string[]>;
 
 // Something in the project changed: its files, git's HEAD or the ledger.
 export const CHANGED = "rocky/changed";
-
-export class Reports {
-  constructor(private readonly client: LanguageClient) {}
-
-  ask<Report>(name: string, given: Arguments = {}): Promise<Report> {
-    return this.client.sendRequest<Report>("rocky/report", { name, arguments: given });
-  }
-
-  project(): Promise<PageIndex> {
-    return this.ask<PageIndex>("project");
-  }
-}

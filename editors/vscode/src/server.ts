@@ -7,17 +7,29 @@ import { LanguageClient, RevealOutputChannelOn } from "vscode-languageclient/nod
 const PROGRAM = process.platform === "win32" ? "rocky.exe" : "rocky";
 const SCRIPTS = process.platform === "win32" ? "Scripts" : "bin";
 
+const MOST = 50;
+
 export class NoServer extends Error {}
 
-// The folder of the first project in the workspace: the one that holds `rocky.toml`.
-export async function findProject(): Promise<vscode.Uri | undefined> {
+// The folders of the workspace's projects: those that hold `rocky.toml`.
+export async function findProjects(): Promise<vscode.Uri[]> {
+  const found = new Map<string, vscode.Uri>();
   for (const folder of vscode.workspace.workspaceFolders ?? []) {
-    for (const pattern of ["rocky.toml", "*/rocky.toml"]) {
-      const found = await vscode.workspace.findFiles(new vscode.RelativePattern(folder, pattern), null, 1);
-      if (found[0]) return vscode.Uri.joinPath(found[0], "..");
+    for (const pattern of ["rocky.toml", "*/rocky.toml", "*/*/rocky.toml"]) {
+      const files = await vscode.workspace.findFiles(new vscode.RelativePattern(folder, pattern), "**/{node_modules,.venv,venv}/**", MOST);
+      for (const file of files.sort((a, b) => (a.path < b.path ? -1 : 1))) {
+        const project = vscode.Uri.joinPath(file, "..");
+        found.set(project.toString(), project);
+      }
     }
   }
-  return undefined;
+  return [...found.values()];
+}
+
+// The project that a file belongs to: the innermost, where one holds another.
+export function projectOf(file: vscode.Uri | undefined, projects: vscode.Uri[]): vscode.Uri | undefined {
+  const holding = projects.filter((project) => file?.scheme === project.scheme && file.path.startsWith(`${project.path}/`));
+  return holding.sort((a, b) => b.path.length - a.path.length)[0];
 }
 
 export async function findServer(project: vscode.Uri): Promise<string> {
@@ -68,11 +80,13 @@ function isProgram(path: string): boolean {
 export function makeClient(program: string, project: vscode.Uri, output: vscode.LogOutputChannel): LanguageClient {
   const server = { command: program, args: ["lsp"], options: { cwd: project.fsPath } };
   const below = new vscode.RelativePattern(project, "**/*.{sql,rocky,toml,py,csv}");
+  // A folder may be called what a pattern would take for more than its name.
+  const root = project.fsPath.replaceAll("\\", "/").replace(/[*?{}[\]]/g, "[$&]");
   return new LanguageClient("rocky", "Rocky", server, {
     documentSelector: ["sql", "rocky", "toml", "python", "plaintext"].map((language) => ({
       language,
       scheme: "file",
-      pattern: `${project.fsPath}/**/*`,
+      pattern: `${root}/**/*`,
     })),
     workspaceFolder: { uri: project, name: "rocky", index: 0 },
     outputChannel: output,

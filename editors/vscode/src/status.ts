@@ -12,21 +12,31 @@ export class Status {
     this.item.show();
   }
 
-  say(words: string, tooltip: string, command = "rocky.output"): void {
+  say(words: string, tooltip: string, command = "rocky.output", bad = false): void {
     this.item.text = words;
     this.item.tooltip = tooltip;
     this.item.command = command;
+    this.item.backgroundColor = bad ? new vscode.ThemeColor("statusBarItem.errorBackground") : undefined;
+    this.item.accessibilityInformation = { label: `${plain(words)}. ${tooltip}` };
   }
 
-  show(index: PageIndex): void {
+  // Where there are several projects, which one this is.
+  show(index: PageIndex, named: boolean): void {
     const errors = index.tables.reduce((sum, table) => sum + (table.errors ?? 0), 0);
     const models = index.tables.filter((table) => table.kind === "model").length;
-    const on = index.branch ? ` on ${index.branch}` : "";
-    const words = errors ? `$(error) Rocky: ${counted(errors, "error")}` : "$(check) Rocky";
-    this.say(`${words}${on}`, `${index.project}: ${counted(models, "model")}`, "workbench.actions.view.problems");
+    const name = named ? ` ${plain(index.project)}` : "";
+    const on = index.branch ? ` on ${plain(index.branch)}` : "";
+    const words = errors ? `$(error) Rocky${name}: ${counted(errors, "error")}` : `$(check) Rocky${name}`;
+    const command = named ? "rocky.project" : "workbench.actions.view.problems";
+    this.say(`${words}${on}`, `${index.project}: ${counted(models, "model")}, ${counted(errors, "error")}`, command);
   }
 
   dispose(): void {
     this.item.dispose();
   }
+}
+
+// A name that looks like an icon is none.
+function plain(words: string): string {
+  return words.replace(/\$\(([\w~-]+)\)\s*/g, "");
 }

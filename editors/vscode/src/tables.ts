@@ -9,9 +9,10 @@ export class TablesView implements vscode.TreeDataProvider<Node> {
   readonly onDidChangeTreeData = this.changed.event;
   private folders: { folder: string; tables: PageTable[] }[] = [];
 
-  constructor(private readonly project: vscode.Uri) {}
+  private project: vscode.Uri | undefined;
 
-  show(index: PageIndex): void {
+  show(index: PageIndex, project: vscode.Uri | undefined): void {
+    this.project = project;
     const groups = new Map<string, PageTable[]>();
     for (const table of index.tables) {
       const folder = table.kind === "model" ? table.path.split("/").slice(0, -1).join("/") : `${table.kind}s`;
@@ -42,11 +43,12 @@ export class TablesView implements vscode.TreeDataProvider<Node> {
     item.id = `${table.kind}:${table.name}`;
     item.description = [table.strategy, state.words].filter(Boolean).join(" · ");
     item.iconPath = new vscode.ThemeIcon(state.icon, state.colour ? new vscode.ThemeColor(state.colour) : undefined);
-    item.tooltip = [table.description, table.target, `${table.columns.length} columns`].filter(Boolean).join("\n");
+    item.tooltip = [table.description, table.target, counted(table.columns.length, "column")].filter(Boolean).join("\n");
     item.contextValue = table.kind === "model" ? "model" : "table";
     item.accessibilityInformation = { label: `${table.kind} ${table.name}${state.words ? `, ${state.words}` : ""}` };
-    const file = vscode.Uri.joinPath(this.project, table.path);
-    item.command = { command: "rocky.open", title: "Open", arguments: [file] };
+    if (this.project) {
+      item.command = { command: "rocky.open", title: "Open", arguments: [vscode.Uri.joinPath(this.project, table.path)] };
+    }
     return item;
   }
 }
@@ -61,6 +63,7 @@ function stateOf(table: PageTable): State {
   if (table.errors) return { icon: "error", words: counted(table.errors, "error"), colour: "list.errorForeground" };
   if (table.outcome === "failed") return { icon: "error", words: "failed", colour: "list.errorForeground" };
   if (table.warnings) return { icon: "warning", words: counted(table.warnings, "warning"), colour: "list.warningForeground" };
+  if (table.tests_failed) return { icon: "warning", words: `${counted(table.tests_failed, "test")} failed`, colour: "list.warningForeground" };
   if (table.kind !== "model") return { icon: table.kind === "seed" ? "file" : "database" };
   if (!table.outcome) return { icon: "circle-outline", words: "never built" };
   return { icon: "pass", words: table.outcome, colour: "testing.iconPassed" };

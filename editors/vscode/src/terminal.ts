@@ -2,21 +2,33 @@
 // and every gate is the command's.
 import { basename } from "node:path";
 import * as vscode from "vscode";
+import type { Session } from "./session";
 
 export class Terminal {
   private shown: vscode.Terminal | undefined;
+  private session: Session | undefined;
+  private why = "the project is still being compiled.";
 
-  constructor(
-    private readonly program: string,
-    private readonly project: vscode.Uri,
-  ) {}
+  serve(session: Session): void {
+    if (this.session?.project.toString() !== session.project.toString()) this.shown = undefined;
+    this.session = session;
+  }
+
+  unserved(why: string): void {
+    this.session = undefined;
+    this.why = why;
+  }
 
   run(...words: string[]): void {
+    if (!this.session) {
+      void vscode.window.showErrorMessage(`Rocky: ${this.why}`);
+      return;
+    }
     if (!this.shown || this.shown.exitStatus !== undefined) {
-      this.shown = vscode.window.createTerminal({ name: "Rocky", cwd: this.project });
+      this.shown = vscode.window.createTerminal({ name: "Rocky", cwd: this.session.project });
     }
     this.shown.show(true);
-    this.shown.sendText([this.program, ...words].map(quoted).join(" "));
+    this.shown.sendText([this.session.program, ...words].map(quoted).join(" "));
   }
 
   dispose(): void {

@@ -41,6 +41,11 @@ def function_lookup(parts: tuple[str, ...]) -> tuple[str, ...]:
     return ("", *parts)
 
 
+def is_function(lookup: tuple[str, ...]) -> bool:
+    """Whether a function was looked up, and not a table."""
+    return len(lookup) > 1 and not lookup[0]
+
+
 def undeclared_functions(models: CompiledModels) -> list[tuple[str, ...]]:
     """The functions that models call and nobody declares, by the lower-case parts of their names.
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from rocky.language.dialects.table import Dialect
     from rocky.operations.changes.diff import DiffReport, FailOn, ReachReport
+    from rocky.operations.check.check_python import CheckPythonReport
     from rocky.operations.check.ci import CiReport
     from rocky.operations.check.compile import CompileReport
     from rocky.operations.check.emit_sql import EmitSqlReport
@@ -193,6 +194,12 @@ class Analysis(Records):
         from rocky.operations.changes.diff import DiffRequest, diff
 
         return diff(self, DiffRequest(base, exact, names_of(models), fail_on, reach))
+
+    def check_python(self, *models: str, seconds: int = 30) -> "CheckPythonReport":
+        """What the code of Python models gives; runs it in a process apart, to see its plan."""
+        from rocky.operations.check.check_python import CheckPythonRequest, check_python
+
+        return check_python(self, CheckPythonRequest(models, seconds))
 
     def emit_sql(
         self,

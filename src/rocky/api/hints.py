@@ -37,6 +37,7 @@ _CALLS: Final = {
     "branch list": "branches",
     "branch recover": "recover",
     "branch revert": "revert",
+    "check-python": "check_python",
     "ci-diff": "diff",
     "emit-sql": "emit_sql",
     "explain": "rocky.explain",

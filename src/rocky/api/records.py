@@ -78,12 +78,17 @@ class Records(operations.Workspace):
         sealed: str | Path | None = None,
         head: str | None = None,
         allowed_signers: str | Path | None = None,
+        since: str | datetime | None = None,
     ) -> "VerifyReport":
-        """Check that records and tables are unchanged and agree, and go on from what was kept."""
+        """Check that records and tables are unchanged and agree, and go on from what was kept.
+
+        With `since` (a run, a seal's name, `seal` for the newest, or a moment) what was recorded
+        before is compared with the chain and not judged.
+        """
         from rocky.operations.proof.verify import VerifyRequest, verify
 
         place = None if sealed is None else str(sealed)
-        return verify(self, VerifyRequest(what, place, head, path_of(allowed_signers)))
+        return verify(self, VerifyRequest(what, place, head, path_of(allowed_signers), since))
 
     def seal(
         self,

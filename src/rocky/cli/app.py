@@ -37,6 +37,7 @@ COMMANDS: Final = {
     "validate-migration": "Compare the rows of models with the tables that dbt has built.",
     "validate": "Check the project's files, without looking into SQL.",
     "compile": "Check every model, column, type and contract.",
+    "check-python": "Check the code of Python models, without Spark.",
     "watch": "Compile, or build, each time a file of the project is saved.",
     "lsp": "Serve an editor: findings while you type, completion, rename.",
     "list": "List models, sources and seeds, or pipelines, functions and macros.",
@@ -142,6 +143,8 @@ def load_command(name: str) -> click.Command:
             from rocky.cli.commands.drift import command as found
         case "test":
             from rocky.cli.commands.test import command as found
+        case "check-python":
+            from rocky.cli.commands.check_python import command as found
         case "emit-sql":
             from rocky.cli.commands.emit_sql import command as found
         case "fmt":

@@ -31,7 +31,7 @@ from rocky.language.binder.expr import (
     merge_sources,
 )
 from rocky.language.binder.logic.normal_form import normal_hash
-from rocky.language.binder.query import BoundQuery, bind_text
+from rocky.language.binder.query import BoundQuery, Parse, bind_text
 from rocky.language.binder.scopes import Binding
 from rocky.language.binder.usage import find_usage
 from rocky.language.datatypes import types as t
@@ -40,7 +40,7 @@ from rocky.language.datatypes.types import DataType, StructField
 from rocky.language.declared_functions import DeclaredFunction
 from rocky.language.ir import INFLUENCE_ROLES, LINEAGE_KINDS, ModelIr, OutputColumn
 from rocky.language.names import split_name
-from rocky.language.syntax.parser import ParsedQuery
+from rocky.language.syntax.parser import ParsedQuery, parse_query
 from rocky.language.syntax.substitutions import find_substitutions
 from rocky.language.tables import Table, Tables
 from rocky.project import ModelFile
@@ -389,10 +389,12 @@ class ModelTables:
         return self._names.shown
 
 
-def bind_model(model: ModelFile, key: bytes, names: Names, schemas: Schemas) -> Record:
+def bind_model(
+    model: ModelFile, key: bytes, names: Names, schemas: Schemas, parse: Parse = parse_query
+) -> Record:
     """The record of a model. Raises NotReady when it reads a model that is not bound yet."""
     tables = ModelTables(model.key, names, schemas)
     if model.is_python:
         return bind_python(model, key, tables)
-    bound = with_history(bind_text(model.sql, tables, model.bans), model.strategy)
+    bound = with_history(bind_text(model.sql, tables, model.bans, parse=parse), model.strategy)
     return record_of(key, model, bound, tables)

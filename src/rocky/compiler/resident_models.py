@@ -1,19 +1,26 @@
 """Resident models: records that stay in memory, and who looks up whom, so that an edit is followed.
 
 The edited model is bound first. If readers see the same of it, nothing else is looked at; if not,
-those that look it up are checked, nearest first, and bound where what they looked up is another.
-Models that read each other are left to the compiler's own order, which finds the cycles.
+those that look it up are checked, nearest first, and bound where what they looked up is another and
+they can tell. Models that read each other are left to the compiler's own order, which finds the
+cycles.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from heapq import heapify, heappop, heappush
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rocky.analysis.compilation import Record
-from rocky.analysis.names import Names
+from rocky.analysis.names import Names, is_function
+from rocky.compiler.column_sight import Faces, can_see
+from rocky.compiler.garbage import without_collection
 from rocky.compiler.passes import bind_models
 from rocky.compiler.validity import BoundModels, NotReady, Schemas, is_current
 from rocky.project import Project
+
+# They bring the parser library: a session in which nothing is stale starts without it.
+if TYPE_CHECKING:
+    from rocky.compiler.kept_trees import KeptTrees
 
 Pause = Callable[[], bool]
 """Whether something more urgent is waiting."""
@@ -51,6 +58,8 @@ class ResidentModels:
         self._waiting: dict[str, bytes] = {}
         self._former: dict[str, tuple[Record, ...]] = {}
         self._ranks: tuple[tuple[str, ...], dict[str, int]] = ((), {})
+        self._faces = Faces()
+        self._trees: KeptTrees | None = None
         for key, record in self.records.items():
             self._note(key, record)
 
@@ -61,15 +70,21 @@ class ResidentModels:
         order: tuple[str, ...],
         jobs: int | None = None,
         pause: Pause = never,
+        first: Collection[str] = (),
     ) -> None:
         """Follow an edit: `fresh` has the models whose texts or settings are others, with keys.
 
         `order` lists all models, each after what it reads, as far as that was known before. Between
         readers `pause` is asked whether to stop: the next call goes on with those that are left.
+        `first` are readers to look at before others; with one, all that it reads are among them.
         """
         before = self.records
         self._keys.update(fresh)
-        records = None if self.cycles else self._rebind_readers(project, fresh, order, pause)
+        records = None
+        if not self.cycles:
+            # Of the trees that stay the collector would look at every node.
+            with without_collection():
+                records = self._rebind_readers(project, fresh, order, pause, first)
         if records is None:
             self._rebind_all(project, jobs)
             keys: Iterable[str] = before.keys() | self.records.keys()
@@ -91,6 +106,11 @@ class ResidentModels:
         """Whether no reader is left that has to be looked at."""
         return not self._waiting
 
+    def rest(self) -> None:
+        """Have the garbage collector leave the kept trees alone."""
+        if self._trees is not None:
+            self._trees.rest()
+
     def _rebind_all(self, project: Project, jobs: int | None) -> None:
         """Leave it to the compiler's own order, which finds models that read each other."""
         outcome = bind_models(project, self._keys, self.records, self._names, jobs)
@@ -102,7 +122,12 @@ class ResidentModels:
             self._note(key, record)
 
     def _rebind_readers(
-        self, project: Project, fresh: Iterable[str], order: tuple[str, ...], pause: Pause
+        self,
+        project: Project,
+        fresh: Iterable[str],
+        order: tuple[str, ...],
+        pause: Pause,
+        first: Collection[str],
     ) -> dict[str, Record] | None:
         """The records after an edit; None where models may read each other now."""
         records = dict(self.records)
@@ -110,16 +135,20 @@ class ResidentModels:
         schemas.broken |= project.blocked
         ranks = self._ranks_in(order)
         edited = set(fresh)
+
+        def place(key: str) -> tuple[bool, bool, int, str]:
+            return key not in edited, key not in first, ranks.get(key, 0), key
+
         # What a reader saw before is what counts, however often it is looked at until then.
         self._waiting |= {key: self._seen(key) for key in edited if key not in self._waiting}
-        queue = [(key not in edited, ranks.get(key, 0), key) for key in self._waiting]
+        queue = [place(key) for key in self._waiting]
         heapify(queue)
         bound: set[str] = set()
         made: set[str] = set()
         while queue:
             if queue[0][0] and pause():
                 break
-            _, _, key = heappop(queue)
+            key = heappop(queue)[-1]
             seen = self._waiting.pop(key, None)
             if seen is None:
                 continue
@@ -127,10 +156,10 @@ class ResidentModels:
                 records.pop(key, None)
             else:
                 old = records.get(key)
-                new = self._current(key, old, schemas)
+                new = self._known(project, key, records, schemas, edited)
                 if new is None:
                     made.add(key)
-                    new = self._bind(project, key, schemas)
+                    new = self._bind(project, key, schemas, keep=key not in edited)
                 if new is None or self._closes_a_cycle(key, old, new):
                     return None
                 if new is not old:
@@ -144,25 +173,69 @@ class ResidentModels:
                         record = records.get(reader)
                         blocked = reader in project.blocked or record is None
                         self._waiting[reader] = _BLOCKED if blocked or not record else record.face
-                        heappush(queue, (True, ranks.get(reader, 0), reader))
+                        heappush(queue, place(reader))
         self.bound, self.made = frozenset(bound), frozenset(made)
         return records
+
+    def _known(
+        self,
+        project: Project,
+        key: str,
+        records: Mapping[str, Record],
+        schemas: Schemas,
+        edited: Collection[str],
+    ) -> Record | None:
+        """A record that needs no binding; None where there is none."""
+        found = self._current(key, records.get(key), schemas)
+        if found is None and key not in edited:
+            found = self._unseen(project, key, records, schemas)
+        return found
 
     def _seen(self, key: str) -> bytes:
         """What readers saw of a model before the edit."""
         record = self.records.get(key)
         return _BLOCKED if record is None or key in self._blocked else record.face
 
-    def _bind(self, project: Project, key: str, schemas: Schemas) -> Record | None:
-        """The record of a model; None where it reads one that has none."""
+    def _bind(self, project: Project, key: str, schemas: Schemas, *, keep: bool) -> Record | None:
+        """The record of a model; None where it reads one that has none. `keep` keeps its tree."""
         # It brings the parser library: a session in which nothing is stale starts without it.
+        from rocky.compiler.kept_trees import KeptTrees  # noqa: PLC0415
         from rocky.compiler.model_binder import bind_model  # noqa: PLC0415
+        from rocky.language.syntax.parser import parse_query  # noqa: PLC0415
 
+        self._trees = self._trees or KeptTrees()
+        parse = self._trees.parse if keep else parse_query
+        model = project.models[key]
         try:
-            found: Record = bind_model(project.models[key], self._keys[key], self._names, schemas)
+            found: Record = bind_model(model, self._keys[key], self._names, schemas, parse)
         except NotReady:
             return None
         return found
+
+    def _unseen(
+        self, project: Project, key: str, records: Mapping[str, Record], schemas: Schemas
+    ) -> Record | None:
+        """The record of a reader that cannot tell what is other about the columns it looks up."""
+        model, old = project.models[key], records.get(key)
+        if old is None or old.key != self._keys[key] or model.is_python:
+            return None
+        retyped: set[str] = set()
+        lookups: list[tuple[tuple[str, ...], bytes]] = []
+        for parts, before in old.lookups:
+            target = self._names.model(parts, key)
+            after = records.get(target) if target is not None else None
+            face = schemas.face_of(target) if target is not None else before
+            if is_function(parts) or face is None:
+                # The body of a function is not in the text.
+                return None
+            if face != before:
+                same = after is not None and after.face == face
+                found = self._faces.retyped(before, after) if same and after is not None else None
+                if found is None:
+                    return None
+                retyped |= found
+            lookups.append((parts, face))
+        return None if can_see(model.sql, retyped) else old._replace(lookups=tuple(lookups))
 
     def _current(self, key: str, old: Record | None, schemas: Schemas) -> Record | None:
         """A record that holds: the model's own, or one that it had not long ago.
@@ -178,6 +251,7 @@ class ResidentModels:
 
     def _remember(self, key: str, record: Record | None) -> None:
         if record is not None:
+            self._faces.note(record)
             if len(self._former) > _MOST_FORMER:
                 self._former = {}
             others = [each for each in self._former.get(key, ()) if each is not record]

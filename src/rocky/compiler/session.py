@@ -7,7 +7,6 @@ it load the project again; records that hold are kept even then. After any edits
 what a compile of the same texts would say, because the same passes say it.
 """
 
-import gc
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Final, NamedTuple
 
 from rocky.analysis.compilation import NO_RECORDS, NOTHING_UNPACKED, Compilation, Record
 from rocky.analysis.names import Names
+from rocky.compiler.garbage import leave_alone
 from rocky.compiler.pass_memory import PassMemory
 from rocky.compiler.passes import bind_models, judge_models, model_key, model_keys
 from rocky.compiler.resident_graph import ResidentGraph
@@ -33,6 +33,10 @@ _READ: Final = (".sql", ".rocky", ".py", ".toml", ".csv", ".json")
 """How the names of files end that a project may be made of."""
 
 Findings = Mapping[str, tuple[Diagnostic, ...]]
+
+
+class Superseded(Exception):
+    """What was tried is not wanted any more: something more urgent came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,7 @@ class _State(NamedTuple):
     """What is kept between edits. `project` is as it was loaded.
 
     `stems` counts the files of models by the stem of their names, `owners` are the models' files by
-    those of their settings.
+    those of their settings, `folders` are all that hold files of the project.
     """
 
     project: Project
@@ -70,6 +74,7 @@ class _State(NamedTuple):
     memory: PassMemory
     stems: Mapping[str, int]
     owners: Mapping[str, str]
+    folders: frozenset[str]
     graph: ResidentGraph | None = None
 
 
@@ -101,6 +106,7 @@ class Session:
         self._overlay = NO_OVERLAY
         self._state: _State | None = None
         self._snapshot: Snapshot | None = None
+        self._frozen = 0
 
     @property
     def snapshot(self) -> Snapshot:
@@ -118,18 +124,32 @@ class Session:
         self._lay({**self._texts, **texts})
         return self._follow(touched, pause)
 
-    def attempt(self, texts: Mapping[str, str | None]) -> Compilation:
-        """What the project would be with these texts; it stays as it is. Raises RockyError."""
+    def attempt(self, texts: Mapping[str, str | None], pause: Pause = never) -> Compilation:
+        """What the project would be with these texts; it stays as it is. Raises RockyError.
+
+        Where `pause` asks to stop it raises Superseded, and some readers may be left to `settle`.
+        """
         before = self._texts
         try:
-            return self.edit(texts).compilation
+            found = self.edit(texts, pause)
+            if not found.settled:
+                raise Superseded
+            return found.compilation
         finally:
             self._lay(before)
-            self._follow(list(texts))
+            self._follow(list(texts), pause)
 
-    def settle(self, pause: Pause = never) -> Snapshot:
-        """The project with all readers looked at, or as many as `pause` allows for."""
-        return self._follow([], pause)
+    def settle(self, pause: Pause = never, first: Iterable[str] = ()) -> Snapshot:
+        """The project with all readers looked at, or as many as `pause` allows for.
+
+        `first` are the paths of readers that somebody looks at: their turn comes before others'.
+        """
+        return self._follow([], pause, first)
+
+    def rest(self) -> None:
+        """Tidy up; for when nobody waits."""
+        if self._state is not None:
+            self._state.models.rest()
 
     def drop(self, paths: Iterable[str]) -> Snapshot:
         """The project with these files as the disk has them. Raises RockyError."""
@@ -194,19 +214,20 @@ class Session:
 
     # -------------------------------------------------------------- following
 
-    def _follow(self, touched: list[str], pause: Pause = never) -> Snapshot:
+    def _follow(
+        self, touched: list[str], pause: Pause = never, first: Iterable[str] = ()
+    ) -> Snapshot:
         state, before = self._state, self._snapshot
         if state is None or before is None:
             return self._reload(touched)
-        # What has no suffix may be a folder, with anything in it.
-        touched = [path for path in touched if path.endswith(_READ) or "." not in _name(path)]
+        touched = [path for path in touched if self._may_matter(path, state)]
         if not touched and before.settled:
             texts = {path: text for path, text in self._texts.items() if text is not None}
             self._snapshot = replace(before, texts=texts, changed=())
             return self._snapshot
         try:
             with laid(self._overlay):
-                found = self._take_models(state, touched, pause)
+                found = self._take_models(state, touched, pause, first)
                 if found is not None:
                     return self._judge(*found, touched)
         except RockyError:
@@ -214,8 +235,14 @@ class Session:
             pass
         return self._reload(touched)
 
+    def _may_matter(self, path: str, state: _State) -> bool:
+        """Whether a project may be made of what is or was at a path: a file, or a folder."""
+        if path.endswith(_READ) or "." not in path.rpartition("/")[2]:
+            return True
+        return path in state.folders or Path(self._root, path).is_dir()
+
     def _take_models(
-        self, state: _State, touched: list[str], pause: Pause
+        self, state: _State, touched: list[str], pause: Pause, first: Iterable[str]
     ) -> tuple[_State, frozenset[str]] | None:
         """The state with the touched models as they are now, and all that is other about models.
 
@@ -238,7 +265,8 @@ class Session:
         models, memory = state.models, state.memory
         graph = state.graph
         assert graph is not None
-        models.rebind(project, fresh, graph.graph.order, self._jobs, pause)
+        looked_at = _with_inputs(first, project, graph.graph.upstream)
+        models.rebind(project, fresh, graph.graph.order, self._jobs, pause, looked_at)
         memory.changed = models.bound | models.dropped | frozenset(keys)
         memory.same_reads = not models.moved
         if models.moved:
@@ -257,9 +285,11 @@ class Session:
             if before is None and self._stamp and outcome.bound:
                 save_records(project.root, self._stamp, outcome.records)
             models = ResidentModels(project, keys, names, outcome)
-            state = _State(project, names, models, PassMemory(), *_files(project))
+            state = _State(
+                project, names, models, PassMemory(), *_files(project), _folders(project)
+            )
             snapshot = self._judge(state, None, touched)
-        _leave_alone()
+        self._frozen = leave_alone(self._frozen)
         return snapshot
 
     def _recall(self, project: Project) -> Mapping[str, Record]:
@@ -307,10 +337,6 @@ class Session:
         return self._snapshot
 
 
-def _name(path: str) -> str:
-    return path.rpartition("/")[2]
-
-
 def by_file(diagnostics: Iterable[Diagnostic]) -> Findings:
     """The findings of each file, in their order."""
     found: dict[str, list[Diagnostic]] = {}
@@ -332,6 +358,21 @@ def _model_of(path: str, state: _State) -> ModelFile | None:
     return found if found is not None and state.project.models.get(found.key) is found else None
 
 
+def _with_inputs(
+    paths: Iterable[str], project: Project, upstream: Mapping[str, tuple[str, ...]]
+) -> set[str]:
+    """The models of some files, and all that these read, directly or not."""
+    found = (project.texts.model_at(path) for path in paths)
+    waiting = [model.name for model in found if model is not None]
+    reached: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name.lower() not in reached:
+            reached.add(name.lower())
+            waiting += upstream.get(name, ())
+    return reached
+
+
 def _files(project: Project) -> tuple[dict[str, int], dict[str, str]]:
     """How often each stem is there among the files of models, and whose the sidecars are."""
     stems: dict[str, int] = {}
@@ -344,10 +385,15 @@ def _files(project: Project) -> tuple[dict[str, int], dict[str, str]]:
     return stems, owners
 
 
-def _leave_alone() -> None:
-    """Tell the garbage collector that what is loaded now is here to stay.
-
-    Looking at all of a large project would take longer than following an edit.
-    """
-    gc.collect()
-    gc.freeze()
+def _folders(project: Project) -> frozenset[str]:
+    """The folders of a project's files, with those around them."""
+    files = [model.path for model in project.models.values()]
+    files += [each.file for each in project.sources.values()]
+    files += [each.file for each in project.seeds.values()]
+    files += [each.path for each in project.contracts.values()]
+    found: set[str] = set()
+    for path in {each.rpartition("/")[0] for each in files}:
+        while path and path not in found:
+            found.add(path)
+            path = path.rpartition("/")[0]  # noqa: PLW2901 - up to the root
+    return frozenset(found)

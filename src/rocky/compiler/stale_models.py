@@ -16,40 +16,18 @@ import multiprocessing
 import multiprocessing.connection
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from multiprocessing.connection import Connection
 from typing import Any, Final
 
 from rocky.analysis.compilation import Record
 from rocky.analysis.names import Names
+from rocky.compiler.garbage import collect_trees, manual_collection
 from rocky.compiler.graph import scan_references, topological_levels
 from rocky.compiler.model_binder import bind_model
 from rocky.compiler.validity import BindTask, BoundModels, NotReady, Schemas, is_current
 from rocky.project import ModelFile
 from rocky.project.python_models import inputs_of
-
-# High enough that only a huge model is collected while it is being bound.
-_YOUNG: Final = 200_000
-
-
-def collect_trees() -> None:
-    """Free the trees of models already bound; older objects are not looked at."""
-    gc.collect(1)
-
-
-@contextmanager
-def manual_collection() -> Iterator[None]:
-    """While this holds, whoever binds calls `collect_trees` after each model."""
-    before = gc.get_threshold()
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(_YOUNG, 20, 20)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-        gc.unfreeze()
-
 
 PARALLEL_FROM: Final = 300
 """Below this many stale models, starting processes costs more than it saves."""

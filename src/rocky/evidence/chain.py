@@ -62,7 +62,7 @@ def check_chain(reader: EvidenceReader, findings: Findings) -> Chain:
             continue
         wrong_order = "it is stored under another number than its own, so entries were moved"
         findings.expect(key == entry_key(entry.seq), FindingCode.CHAIN_BROKEN, where, wrong_order)
-        broken = check_entry(entry, previous)
+        broken = check_entry(entry, previous, text)
         findings.expect(
             broken is None,
             FindingCode.CHAIN_BROKEN,
@@ -170,6 +170,16 @@ def check_anchor(
             f"run `{run.run_id}` cannot have left it: not at this entry, or not at this time",
         )
     return anchor.seq
+
+
+def anchored_by(warehouse: Warehouse, ledger_id: str) -> frozenset[str]:
+    """The run that left the anchor of a ledger; none where there is no anchor to read."""
+    try:
+        anchor = read_anchor(warehouse, ledger_id)
+    except StoreUnreadable:
+        # Said where it is checked.
+        return frozenset()
+    return frozenset() if anchor is None else frozenset({anchor.run_id})
 
 
 def _could_leave_anchor(run: RunRecord, anchor: Anchor, order: ChainOrder) -> bool:

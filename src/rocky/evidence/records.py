@@ -213,6 +213,12 @@ def load_provenances(
         yield replace(record, output_path=tuple(map(places.file, record.output_path)))
 
 
+def load_runs(reader: EvidenceReader) -> Iterator[RunRecord]:
+    """The records of runs alone; what is none was reported where the chain was read."""
+    for _, run in _RowLoader(reader, Findings()).load(RunRecord, "run_history"):
+        yield run
+
+
 def maker_of(run_id: str, model: str) -> Maker:
     return run_id, model.lower()
 

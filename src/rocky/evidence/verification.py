@@ -6,8 +6,8 @@ records that were read a moment before, so what is found while the ledger moves 
 """
 
 import re
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from rocky.errors import LedgerUnreadable, StoreUnreadable
-from rocky.evidence.chain import check_anchor, check_chain, check_covered
+from rocky.evidence.chain import anchored_by, check_anchor, check_chain, check_covered
 from rocky.evidence.chain_order import check_order
 from rocky.evidence.erasures import Certificates, check_erasure_journals
 from rocky.evidence.findings import Finding, FindingCode, Findings
@@ -34,10 +34,12 @@ from rocky.evidence.records import (
     TablePlace,
     load_ledger_records,
     load_provenances,
+    load_runs,
     maker_of,
     split_place,
 )
 from rocky.evidence.rewrites import check_rewrites
+from rocky.evidence.scope import EVERYTHING, Point, VerificationScope
 from rocky.evidence.seals import NOTHING_KEPT, KeptHeads, check_kept
 from rocky.evidence.table_files import ExpectedFile, LogChecker, check_files
 from rocky.evidence.tables import (
@@ -61,38 +63,17 @@ _LEDGER_ID: Final = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
-class VerificationScope:
-    """What to check: the records and tables of one run, one table (by full name), or all.
-
-    With `files`, only files of these hashes are read again.
-    """
-
-    run_id: str | None = None
-    target: str | None = None
-    files: frozenset[str] | None = None
-
-    @property
-    def is_all(self) -> bool:
-        return self.run_id is None and self.target is None
-
-    def holds(self, maker: Maker, target: str | None) -> bool:
-        """Whether what a run did with a table belongs to it."""
-        if self.run_id is not None and maker[0] != self.run_id:
-            return False
-        return self.target is None or (target or "").lower() == self.target.lower()
-
-
-EVERYTHING: Final = VerificationScope()
-
-
-@dataclass(frozen=True, slots=True)
 class Verification:
-    """The result. `checked` counts what was looked at; `head` is where the chain ends."""
+    """The result. `checked` counts what was looked at; `head` is where the chain ends.
+
+    `since` is the point that it was restricted to; None when it was not, or could not be.
+    """
 
     findings: tuple[Finding, ...]
     notes: tuple[str, ...]
     checked: Mapping[str, int]
     head: Head = BEFORE_FIRST
+    since: Point | None = None
 
 
 def verify_evidence(
@@ -117,7 +98,11 @@ def verify_evidence(
     work.check()
     head = work.check_kept(kept)
     return Verification(
-        tuple(findings.found), tuple(findings.notes), Counter(findings.checked), head
+        tuple(findings.found),
+        tuple(findings.notes),
+        Counter(findings.checked),
+        head,
+        work.since,
     )
 
 
@@ -129,14 +114,27 @@ class _Verifier:
         scope: VerificationScope,
         findings: Findings,
     ) -> None:
-        self._reader = reader
-        self._scope = scope
         self._findings = findings
         self._chain = check_chain(reader, findings)
+        self._scope = scope.found_in(self._chain)
+        self._reader = self._whole = reader
+        recent = self._scope.recent
+        if recent is not None:
+            self._reader = reader.of_runs(recent | reader.rested_upon())
         self._places = Places(open_warehouse)
-        self._recorded = load_ledger_records(reader, self._places, findings)
+        self._recorded = load_ledger_records(self._reader, self._places, findings)
         self._drops = DroppedTables(self._recorded, findings)
-        findings.checked["runs"] = len(self._recorded.runs)
+        runs = self._recorded.runs
+        findings.checked["runs"] = len(runs if recent is None else runs.keys() & recent)
+        if recent is not None:
+            findings.checked["earlier_runs"] = reader.count("run_history") - len(
+                runs.keys() & recent
+            )
+
+    @property
+    def since(self) -> Point | None:
+        """The point that the work is restricted to."""
+        return self._scope.since
 
     def check(self) -> None:
         tables = self._tables()
@@ -223,6 +221,7 @@ class _Verifier:
             for place, history in histories.items()
             if history.states
         }
+        earlier = self._earlier_files()
         for artifact in self._artifacts():
             place, path = split_place(artifact.file_path)
             maker = maker_of(artifact.run_id, artifact.model_name)
@@ -237,6 +236,9 @@ class _Verifier:
                 self._check_collected(artifact)
             if self._scope.files is not None and artifact.blake3_hash not in self._scope.files:
                 continue
+            if artifact.file_path in earlier:
+                self._findings.checked["unread"] += 1
+                continue
             expected.append(
                 ExpectedFile(
                     self._places.warehouse(place.root).objects,
@@ -248,6 +250,16 @@ class _Verifier:
                 )
             )
         check_files(expected, self._findings)
+
+    def _earlier_files(self) -> frozenset[str]:
+        """With a point, the files that a run had recorded before it."""
+        recent = self._scope.recent
+        if recent is None:
+            return frozenset()
+        makers = (
+            files for (run_id, _), files in self._recorded.files.items() if run_id not in recent
+        )
+        return frozenset(path for files in makers for path in files)
 
     def _check_collected(self, artifact: ArtifactRecord) -> None:
         removed = self._recorded.collected[artifact.file_path]
@@ -279,18 +291,27 @@ class _Verifier:
             )
             self._findings.add(FindingCode.RECORD_MALFORMED, "metadata ledger_id", why)
             return
+        for root in self._roots():
+            self._take_in(anchored_by(self._places.warehouse(root), ledger_id))
         order = check_order(self._chain.entries, self._recorded, self._findings)
         check_rewrites(self._reader, self._chain.entries, self._findings)
         newest = []
         for root in self._roots():
-            runs = [each for each in self._recorded.runs.values() if each.warehouse == root]
             warehouse, findings = self._places.warehouse(root), self._findings
+            runs = [each for each in self._recorded.runs.values() if each.warehouse == root]
             self._check_journals(warehouse)
             check_erasure_journals(warehouse, self._recorded, findings)
             newest.append(check_anchor(warehouse, ledger_id, self._chain, order, runs, findings))
         reached = [each for each in newest if each is not None]
         if reached:
+            self._take_in({each or "" for entry, each in order.owners if entry.seq > max(reached)})
             check_covered(max(reached), order, self._recorded.runs, self._findings)
+
+    def _take_in(self, run_ids: Collection[str]) -> None:
+        """Know the records of some runs, also of such as only found all as it was."""
+        for run in load_runs(self._whole.of_runs(frozenset(run_ids) - self._recorded.runs.keys())):
+            root = None if run.warehouse is None else self._places.root(run.warehouse)
+            self._recorded.runs[run.run_id] = replace(run, models_executed=(), warehouse=root)
 
     def _check_journals(self, warehouse: Warehouse) -> None:
         """A promotion that was interrupted has left some tables moved and others not."""
@@ -359,7 +380,7 @@ def verify_ledger(
         if reader is None:
             return None
         with reader:
-            newest = deque(reader.rows(CHAIN_TABLE), maxlen=1)
+            newest = reader.last_row(CHAIN_TABLE)
             if scope is not None and found is not None and newest == last:
                 break
             scope, last = choose(reader), newest

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Final
 
 from rocky.errors import (
@@ -38,6 +39,7 @@ STATE_FILE: Final = ".rocky-state.db"
 WRITER_PATIENCE_SECONDS: Final = 20.0
 READER_PATIENCE_SECONDS: Final = 5.0
 
+_IN_USE: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _OTHER_FILE: Final = "or name another file with `--state-path`"
 
 
@@ -56,7 +58,7 @@ def connect_writer(path: Path, patience: float = WRITER_PATIENCE_SECONDS) -> sql
         try:
             _check_schema(connection, path)
             # One writer and any number of readers at once; and a kill loses nothing committed.
-            connection.execute("PRAGMA journal_mode = WAL").fetchone()
+            _keep_a_log(connection, patience)
             connection.execute("PRAGMA synchronous = FULL")
             with transaction(connection):
                 # Again inside the lock: somebody else may have made the tables meanwhile.
@@ -66,6 +68,28 @@ def connect_writer(path: Path, patience: float = WRITER_PATIENCE_SECONDS) -> sql
             connection.close()
             raise
     return connection
+
+
+_LOG_MODE: Final = "wal"
+_PAUSE_SECONDS: Final = 0.02
+
+
+def _keep_a_log(connection: sqlite3.Connection, patience: float) -> None:
+    """Make a file one with a write-ahead log, which it stays: it is asked first.
+
+    For this change of mode SQLite needs the file alone, and gives up at once where it meets another
+    that needs it too, whatever the patience of the connection.
+    """
+    deadline = monotonic() + patience
+    while connection.execute("PRAGMA journal_mode").fetchone()[0] != _LOG_MODE:
+        try:
+            connection.execute(f"PRAGMA journal_mode = {_LOG_MODE}").fetchone()
+            # A file system that cannot have one keeps its mode and says so; that works as well.
+            return
+        except sqlite3.OperationalError as failure:
+            if failure.sqlite_errorcode & 0xFF not in _IN_USE or monotonic() > deadline:
+                raise
+        sleep(_PAUSE_SECONDS)
 
 
 def connect_reader(
@@ -130,7 +154,7 @@ def translated(path: Path, *, writing: bool) -> Iterator[None]:
 def _condition(path: Path, failure: sqlite3.Error, *, writing: bool) -> RockyError:
     # The low byte is the error, the rest says more about it.
     code = getattr(failure, "sqlite_errorcode", 0) & 0xFF
-    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+    if code in _IN_USE:
         return LedgerLocked(
             f"the state file `{path}` is locked by {_holder_of(path)};"
             f" wait until that has ended, {_OTHER_FILE}"

@@ -45,6 +45,8 @@ class LedgerFile:
         self._file = describe_file(path)
         self._lock = Lock()
         self._claims: dict[RunId, LocalClaim] = {}
+        self._idle: list[CommitReader] = []
+        self._closed = False
         with translated(path, writing=False):
             self._ledger_id = load_ledger_id(connection)
 
@@ -92,9 +94,36 @@ class LedgerFile:
         """A reader of the same file, with a connection of its own."""
         return self._there(open_history_reader(self.path))
 
-    def lookups(self) -> CommitReader:
-        """Look-ups in the same file, with a connection of their own."""
-        return self._there(open_lookup_reader(self.path))
+    @contextmanager
+    def lookups(self) -> Iterator[CommitReader]:
+        """Look-ups in the same file, with a connection that no other thread has meanwhile.
+
+        A run asks once or more for each of its models, so connections are kept for whoever asks
+        next: to open one takes longer than most answers.
+        """
+        reader = self._idle_reader() or self._there(open_lookup_reader(self.path))
+        try:
+            yield reader
+        except BaseException:
+            reader.close()
+            raise
+        with self._lock:
+            if not self._closed:
+                self._idle.append(reader)
+                return
+        reader.close()
+
+    def _idle_reader(self) -> CommitReader | None:
+        """A reader that nobody uses, as fit as a new one; None when there is none."""
+        with self._lock:
+            reader = self._idle.pop() if self._idle else None
+        if reader is None:
+            return None
+        # What another file says, or this one with other tables in it, is for a new one to judge.
+        if describe_file(self.path) == self._file and reader.is_as_opened():
+            return reader
+        reader.close()
+        return None
 
     @contextmanager
     def transaction(self) -> Iterator[RowWriter]:
@@ -113,6 +142,10 @@ class LedgerFile:
             held.release()
         self._claims.clear()
         with self._lock:
+            self._closed = True
+            for reader in self._idle:
+                reader.close()
+            self._idle.clear()
             self._connection.close()
 
     def __enter__(self) -> Self:

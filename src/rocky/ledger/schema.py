@@ -2,8 +2,8 @@
 
 Each table is `key TEXT, value TEXT`, so that `sqlite3` alone can read it. A value is JSON, and the
 file itself refuses anything else. Indexes look inside: for the runs that say they are running, the
-executions of one model, the files with the same bytes, and the entries of rows that are relied
-upon.
+executions of one model, those of them that record commits, the files with the same bytes, and the
+entries of rows that are relied upon. A question that no index answers costs more with each run.
 
 A `RowWriter` writes rows within one transaction, each row of evidence with its entry in the chain.
 Entries are appended where the file's own lock is held, so that two processes never continue from
@@ -41,7 +41,7 @@ from rocky.ledger.row_evidence import (
     is_untouched,
 )
 
-SCHEMA_VERSION: Final = 5
+SCHEMA_VERSION: Final = 6
 
 CHAINED_SINCE: Final = 2
 """The first version with a chain; files of older ones are chained when they are next written."""
@@ -59,11 +59,26 @@ HASH_OF_ARTIFACT: Final = "json_extract(value, '$.blake3_hash')"
 UNFINISHED: Final = "json_extract(value, '$.reason') IS NOT NULL"
 """The condition of the index over runs that died or gave up: only these have a reason."""
 
+COMMITTED: Final = (
+    "(json_extract(value, '$.commits') IS NOT NULL OR json_extract(value, '$.adopted') IS NOT NULL)"
+)
+"""Executions that record commits. Most do not: nothing had changed, and nothing was built."""
+MADE_ANEW: Final = "instr(value, '\"version\":0')"
+"""Executions that record the first commit of a table."""
+CHECKPOINTED: Final = "instr(value, '\"checkpoint_blake3\"')"
+"""Executions that record a checkpoint."""
+TARGET_OF_EXECUTION: Final = "lower(json_extract(value, '$.target'))"
+"""The table that an execution is about, in the lower case of SQLite: of ASCII alone."""
+
 _TABLE: Final = "{} (key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL CHECK (json_valid(value)))"
 _INDEXES: Final = (
     f"runs_unfinished ON run_history (key) WHERE {UNFINISHED}",
     f"runs_running ON run_history (key) WHERE {RUNNING}",
     f"executions_by_model ON model_executions ({MODEL_OF_KEY}, key)",
+    f"executions_committed ON model_executions ({MODEL_OF_KEY}, key) WHERE {COMMITTED}",
+    # Of one table in the order in which they were written.
+    f"executions_anew ON model_executions ({TARGET_OF_EXECUTION}) WHERE {MADE_ANEW}",
+    f"executions_checkpointed ON model_executions ({TARGET_OF_EXECUTION}) WHERE {CHECKPOINTED}",
     f"artifacts_by_hash ON output_artifacts ({HASH_OF_ARTIFACT})",
     f"entries_by_row ON {CHAIN_TABLE} ({KEY_OF_ENTRY}, {TABLE_OF_ENTRY}, key) WHERE {RELIED_UPON}",
     f"entries_of_remembered ON {CHAIN_TABLE}"
@@ -145,6 +160,11 @@ def stored_version(connection: sqlite3.Connection) -> int | None:
     except (TypeError, ValueError, RecursionError):
         return None
     return version if isinstance(version, int) else None
+
+
+def definitions_version(connection: sqlite3.Connection) -> int:
+    """A number that SQLite changes with every table, index, view or trigger that is made."""
+    return int(connection.execute("PRAGMA schema_version").fetchone()[0])
 
 
 def has_chain(connection: sqlite3.Connection) -> bool:

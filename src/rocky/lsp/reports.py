@@ -15,9 +15,10 @@ from rocky.errors import InvalidRequest, RockyError, describe_failure
 from rocky.lsp.messages import INTERNAL_ERROR, INVALID_PARAMS, REQUEST_FAILED, Outgoing
 from rocky.operations.report import encode_report
 from rocky.operations.workspace import Workspace
-from rocky.protocol.changes import Lookout, Notices
+from rocky.protocol.changes import Lookout
 from rocky.protocol.endpoint import Endpoint, parse_arguments
 from rocky.protocol.memory import FILES, LEDGER, Memory
+from rocky.protocol.notices import Notices
 from rocky.version import __version__
 
 # The server answers before it has loaded what describes runs.

@@ -105,6 +105,11 @@ class Scheduler:
             waiting = any(not each.request.waits for each in self._asked)
             return self._stopped or waiting or bool(self._uris or self._files)
 
+    def is_edited(self) -> bool:
+        """Whether a text or a file is another than the worker knows, or nobody waits any more."""
+        with self._changed:
+            return self._stopped or bool(self._uris or self._files)
+
     def took(self, seconds: float) -> None:
         """How long it took to follow the last edits."""
         self._quiet = 0.0 if seconds < _QUICK else min(seconds, _LONGEST_QUIET)

@@ -11,18 +11,22 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
 
-from rocky.compiler.session import Session, Snapshot
+from rocky.compiler.session import Session, Snapshot, Superseded
 from rocky.diagnostics import Diagnostic
 from rocky.errors import RockyError, describe_failure
 from rocky.ide.view import View
 from rocky.lsp.context import Context
 from rocky.lsp.documents import path_in, uri_of
 from rocky.lsp.findings import shown_finding
-from rocky.lsp.messages import INTERNAL_ERROR, REQUEST_FAILED, Outgoing
+from rocky.lsp.messages import CONTENT_MODIFIED, INTERNAL_ERROR, REQUEST_FAILED, Outgoing
 from rocky.lsp.reports import Reports
 from rocky.lsp.scheduler import Asked, Documents, Edits, Scheduler, Stop
 
 logger = logging.getLogger(__name__)
+
+_SHORTEST_SPELL: Final = 0.05
+_LONGEST_SPELL: Final = 0.4
+"""Seconds for which readers are looked at before what was found is told, at first and later."""
 
 ERROR: Final = 1
 WARNING: Final = 2
@@ -52,6 +56,7 @@ class Worker:
         self._texts: dict[str, str] = {}
         self._published: dict[str, tuple[Diagnostic, ...]] = {}
         self._told: str | None = None
+        self._spell = _SHORTEST_SPELL
 
     def run(self) -> None:
         """Work until the client is gone."""
@@ -75,6 +80,7 @@ class Worker:
 
     def _follow(self, edits: Edits) -> None:
         begun = perf_counter()
+        self._spell = _SHORTEST_SPELL
         paths = self._lay(edits)
         try:
             if self._snapshot is None:
@@ -119,8 +125,18 @@ class Worker:
         return snapshot
 
     def _settle(self) -> None:
+        """Look at readers, those in open files first, and tell of some while others are left."""
+        begun = perf_counter()
+        spell, self._spell = self._spell, min(2 * self._spell, _LONGEST_SPELL)
+
+        def pause() -> bool:
+            return perf_counter() - begun > spell or self._scheduler.is_urgent()
+
         try:
-            self._take(self._session.settle(self._scheduler.is_urgent), ())
+            snapshot = self._session.settle(pause, list(self._texts))
+            self._take(snapshot, ())
+            if snapshot.settled:
+                self._session.rest()
         except RockyError as failure:
             self._lose(describe_failure(failure))
         except Exception as failure:
@@ -152,7 +168,7 @@ class Worker:
             snapshot,
             self._documents,
             self._view,
-            self._session.attempt,
+            lambda texts: self._session.attempt(texts, self._scheduler.is_edited),
             self._reports.last_run,
             self._client,
         )
@@ -167,11 +183,14 @@ class Worker:
     # -------------------------------------------------------------- publishing
 
     def _publish(self, snapshot: Snapshot, edited: Iterable[str]) -> None:
-        """Publish what is other than what was published: of edited files always, where any is."""
+        """Publish what is other than what was published: of edited files always, where any is.
+
+        Of readers, while some are left, only what was just found: labels of others may be wrong.
+        """
         context = self._context(snapshot)
         found = _by_shown_file(snapshot, self._root)
         first = [path for path in edited if found.get(path) or self._published.get(path)]
-        others: list[str] = []
+        others = self._just_bound(snapshot, found)
         if snapshot.settled:
             # The same offsets may be on other lines of a text that was edited.
             moved = set(edited)
@@ -181,8 +200,17 @@ class Worker:
                 if found.get(path, ()) != self._published.get(path, ())
                 or any(label.path in moved for each in found.get(path, ()) for label in each.labels)
             ]
-        for path in dict.fromkeys([*first, *others]):
+        opened = self._texts.keys()
+        for path in dict.fromkeys([*first, *sorted(others, key=lambda each: each not in opened)]):
             self._publish_file(path, found.get(path, ()), context)
+
+    def _just_bound(
+        self, snapshot: Snapshot, found: Mapping[str, tuple[Diagnostic, ...]]
+    ) -> list[str]:
+        """The files of models that were bound for this snapshot, and whose findings are others."""
+        models = snapshot.project.models
+        paths = sorted(models[key].path for key in self._session.bound if key in models)
+        return [each for each in paths if found.get(each, ()) != self._published.get(each, ())]
 
     def _publish_file(self, path: str, found: tuple[Diagnostic, ...], context: Context) -> None:
         uri = context.uri(path)
@@ -215,6 +243,10 @@ class Worker:
         context = self._context(snapshot)
         try:
             result = asked.request.answer(context, asked.params)
+        except Superseded:
+            # Readers may be left; they are looked at when there is time.
+            self._snapshot = self._session.snapshot
+            self._out.refuse(asked.id, CONTENT_MODIFIED, "a text was edited meanwhile: ask again")
         except RockyError as failure:
             self._out.refuse(asked.id, REQUEST_FAILED, describe_failure(failure))
         except Exception as failure:

@@ -12,11 +12,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from itertools import islice
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rocky.diagnostics.render import counted
-from rocky.operations.findings import Finding
 from rocky.operations.report import is_report, take_apart
+
+# What prints an address must not pay for the compiler.
+if TYPE_CHECKING:
+    from rocky.operations.findings import Finding
 
 MOST: Final = 50
 """So many rows are shown, and so many findings."""
@@ -36,7 +39,7 @@ class Digest:
     columns: tuple[str, ...] = ()
     rows: Iterable[Sequence[object]] = ()
     total: int = 0
-    findings: Sequence[Finding] = ()
+    findings: "Sequence[Finding]" = ()
 
     @property
     def cells(self) -> list[list[str]]:
@@ -86,6 +89,8 @@ def outline(report: Any) -> Digest:
     """
     facts: list[str] = []
     items: Sequence[Any] = ()
+    from rocky.operations.findings import Finding  # noqa: PLC0415 - for whom a report has any
+
     findings: Sequence[Finding] = ()
     for name, value in _facts(take_apart(report)):
         label = name.replace("_", " ")
@@ -147,7 +152,7 @@ def counts(**numbers: int) -> str:
     )
 
 
-def place_of(finding: Finding) -> str:
+def place_of(finding: "Finding") -> str:
     """As `models/a.sql:3:8`, as far as it is known."""
     span = finding.span
     if span is None:
@@ -196,7 +201,7 @@ def _found(digest: Digest) -> list[list[str]]:
     ]
 
 
-def _sentence(finding: Finding) -> str:
+def _sentence(finding: "Finding") -> str:
     place = place_of(finding)
     said = f"{finding.severity.value}[{finding.code.value}] {_text(finding.message)}"
     return f"{place}: {said}" if place else said

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from rocky.analysis.compilation import Compilation
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from rocky.state.events import SyncListener
 
 LOGGER: Final = logging.getLogger("rocky")
+_FETCHING: Final = Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +105,7 @@ def load_workspace(
 
     With `cache`, models that are as they were are not read; `discovered` as in `see_pipelines`.
     """
-    folder, config = project_location(workspace)
-    variables = workspace.variables
+    (folder, config), variables = project_location(workspace), workspace.variables
     workspace = known_branch(workspace)
     project = load_project(
         folder, env=workspace.environment, config=config, remember=cache, variables=variables
@@ -278,16 +279,16 @@ def refresh_state(workspace: Workspace, path: Path, *, current: bool = False) ->
     state = state_settings(workspace)
     if state.backend == "local":
         return frozenset()
-    # Only projects with a remote state pay for its clients.
+    # Only projects with a remote state pay for its clients. Of a server's threads one fetches.
     from rocky.state.session import open_session  # noqa: PLC0415
 
-    with open_session(state, path, workspace.environment, listener=workspace.synced) as session:
+    given = (state, path, workspace.environment)
+    with _FETCHING, open_session(*given, listener=workspace.synced) as session:
         session.refresh(current=current)
         for warning in session.warnings:
             workspace.warn(warning)
-        if session.is_unvouched:
-            return frozenset()
-        return frozenset(each.run_id for each in session.living_runs())
+        living = () if session.is_unvouched else session.living_runs()
+        return frozenset(each.run_id for each in living)
 
 
 def expect_named_state(workspace: Workspace) -> None:

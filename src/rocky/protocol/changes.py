@@ -4,29 +4,33 @@ The system tells of files. Of git and of the ledger a few small facts are looked
 second; reading either does not change them, so nobody who only looks causes a change.
 """
 
-import json
 import os
-from collections import deque
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
-from threading import Condition, Event, Thread
+from threading import Event, Thread
 from time import time_ns
-from typing import Any, Final, NamedTuple
+from typing import Final
 
 from rocky.errors import RockyError
 from rocky.ledger.claims import living_runs
 from rocky.operations.execution.saves import Saves, table_folders
 from rocky.operations.workspace import (
     Workspace,
+    known_branch,
     load_workspace,
     main_state_path,
     project_location,
+    refresh_state,
+    state_path,
+    state_settings,
 )
 from rocky.project.schema_cache import SCHEMAS_FOLDER
 from rocky.protocol.memory import FILES, GIT, LEDGER, Memory
+from rocky.protocol.notices import Notices
 
-_KEPT: Final = 200
 _PAUSE: Final = 1.0
+_UNREACHED: Final = "The remote state does not answer: runs of other machines may be missing."
 _TICK: Final = 20_000_000
 """A file's time may be so many nanoseconds older than the clock's."""
 
@@ -34,60 +38,46 @@ _TICK: Final = 20_000_000
 Facts = Mapping[str, tuple[int, int]]
 
 
-class Notice(NamedTuple):
-    """Something that happened; numbers only rise."""
-
-    number: int
-    event: str
-    data: str
-
-
-class Notices:
-    """What happened, in order, for any number of listeners. Only the newest are kept."""
-
-    def __init__(self) -> None:
-        self._condition = Condition()
-        self._kept: deque[Notice] = deque(maxlen=_KEPT)
-        self._last = 0
-
-    def tell(self, event: str, **facts: Any) -> None:
-        """Tell all who wait."""
-        with self._condition:
-            self._last += 1
-            self._kept.append(Notice(self._last, event, json.dumps(facts)))
-            self._condition.notify_all()
-
-    @property
-    def last(self) -> int:
-        """The number of the newest."""
-        return self._last
-
-    def after(self, number: int, timeout: float) -> tuple[Notice, ...]:
-        """Those after a number, waiting for one at most so long."""
-        with self._condition:
-            if self._last <= number:
-                self._condition.wait(timeout)
-            return tuple(each for each in self._kept if each.number > number)
-
-
 class Lookout:
     """A thread that notices changes, has the memory forget, and tells."""
 
-    def __init__(self, memory: Memory, notices: Notices) -> None:
+    def __init__(
+        self, memory: Memory, notices: Notices, *, remote_every: float | None = None
+    ) -> None:
         self._memory, self._notices = memory, notices
         self._stop = Event()
         self._begun = time_ns() - _TICK
         self._seen: dict[str, Facts] = {}
         self._thread = Thread(target=self._watch, name="rocky-lookout", daemon=True)
+        self._remote_every = remote_every
 
     def start(self) -> None:
         """Look from now on: what changes before the thread is ready is noticed, too."""
         self._seen = self._look()
         self._thread.start()
+        if self._remote_every is not None:
+            # Apart: a backend may take its time to answer.
+            Thread(target=self._fetch, name="rocky-remote-state", daemon=True).start()
 
     def close(self) -> None:
         self._stop.set()
         self._thread.join(5)
+
+    def _fetch(self) -> None:
+        """Fetch a remote state every so often: what is new in it, the ledger here then shows."""
+        said = ""
+        while not self._stop.wait(self._remote_every):
+            problems: list[str] = []
+            workspace = replace(self._memory.fresh_workspace, warn=problems.append, synced=None)
+            try:
+                if state_settings(workspace).backend == "local":
+                    continue
+                refresh_state(workspace, state_path(known_branch(workspace)))
+            except (RockyError, OSError) as error:
+                problems.append(str(error))
+            # Not what they are: whoever listens may be of a team, and they name hosts and keys.
+            if said != (said := _UNREACHED if problems else ""):
+                self._notices.tell("remote", problem=said)
 
     def _watch(self) -> None:
         workspace = self._memory.fresh_workspace
@@ -110,7 +100,7 @@ class Lookout:
 
     def _look(self) -> dict[str, Facts]:
         try:
-            return dict(_facts(self._memory.fresh_workspace))
+            return dict(facts_of(self._memory.fresh_workspace))
         except (RockyError, OSError):
             # There is no project just now: that is another fact than whatever was there.
             return {}
@@ -139,12 +129,20 @@ def _looked_at(saves: Saves, moment: int) -> frozenset[Path]:
         return frozenset({saves.root})
 
 
-def _facts(workspace: Workspace) -> Iterator[tuple[str, Facts]]:
+def facts_of(workspace: Workspace) -> Iterator[tuple[str, Facts]]:
     """What is looked at: the ledgers and who writes them, where git's branches are, and columns.
 
     Of files sizes and times, of folders times: git replaces files, and never changes one.
     """
     root, _ = project_location(workspace)
+    yield LEDGER, _ledger_facts(workspace)
+    yield GIT, dict(_references(root.absolute()))
+    found = (root / SCHEMAS_FOLDER).glob("*.json")
+    yield FILES, {each.name: stamp for each in found if (stamp := _stamp(each)) is not None}
+
+
+def _ledger_facts(workspace: Workspace) -> Facts:
+    """The ledgers of a project, and which runs go on."""
     state = main_state_path(workspace)
     paths = [
         each
@@ -154,10 +152,7 @@ def _facts(workspace: Workspace) -> Iterator[tuple[str, Facts]]:
     ledgers = {each.name: stamp for each in paths if (stamp := _stamp(each)) is not None}
     # A run that is killed does not write that it is: it only lets go of its claim.
     running = (each for path in paths if path.suffix == state.suffix for each in _running(path))
-    yield LEDGER, {**ledgers, **dict.fromkeys(running, (0, 0))}
-    yield GIT, dict(_references(root.absolute()))
-    found = (root / SCHEMAS_FOLDER).glob("*.json")
-    yield FILES, {each.name: stamp for each in found if (stamp := _stamp(each)) is not None}
+    return {**ledgers, **dict.fromkeys(running, (0, 0))}
 
 
 def _running(ledger: Path) -> Iterator[str]:

@@ -7,13 +7,16 @@ is refused, so that a misspelt one is never taken for "all".
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import parse_qs
 
 from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import InvalidRequest, NothingSelected, RockyError, describe_failure
 from rocky.operations.report import encode_report
-from rocky.protocol.memory import Memory
+
+# A server reads addresses before it has loaded what answers them.
+if TYPE_CHECKING:
+    from rocky.protocol.memory import Memory
 
 API: Final = "/api/v1/"
 """Where the protocol is. Another number is another protocol; fields are only ever added to one."""
@@ -50,7 +53,7 @@ class Endpoint:
     name: str
     about: str
     reports: tuple[Any, ...]
-    answer: Callable[[Memory, Arguments], Any]
+    answer: "Callable[[Memory, Arguments], Any]"
     parameters: tuple[Parameter, ...] = ()
     is_kept: bool = True
     shows_values: bool = False

@@ -1,4 +1,4 @@
-"""The endpoints that a page begins with: its index, and the details of tables.
+"""The endpoints that a page begins with, its index and the details of tables, and the names of all.
 
 They are apart because all the others load every operation there is, and a page should be seen
 before.
@@ -33,3 +33,15 @@ FIRST: Final = (
         (Parameter("part", "the number of the part, as `project` has it", int, required=True),),
     ),
 )
+_OTHERS: Final = (
+    "overlay", "compile", "list", "catalog", "dag", "lineage", "path", "history", "run", "trace",
+    "cost", "diff", "why", "check_sql", "branches", "branch", "approvals", "compliance", "readers",
+)  # fmt: skip
+_OF_ONE_PERSON: Final = ("logs", "record", "verify", "plan", "rows", "state")
+"""They show values, or read whole tables. A test holds both equal to the endpoints themselves."""
+
+
+def names_of(*, local: bool) -> tuple[str, ...]:
+    """What can be asked of a server that is `local`, or for others."""
+    first = tuple(each.name for each in FIRST)
+    return (*first, *_OTHERS, *(_OF_ONE_PERSON if local else ()))

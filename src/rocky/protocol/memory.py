@@ -52,6 +52,7 @@ class Memory:
         self._compiling = RLock()
         self._compilations: dict[Hashable, _Place[Compilation]] = {}
         self._answers: dict[Hashable, _Place[Any]] = {}
+        self._lent: dict[Hashable, Any] = {}
         self._bytes = 0
         # Until a compile has said so: a run may end while the first one goes on.
         self._reads_tables = True
@@ -61,9 +62,17 @@ class Memory:
         """The workspace that compiles by itself: for what acts, which must not rely on memory."""
         return self._given
 
-    def kept(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """An answer, until something changes."""
+    def lend(self, key: Hashable, answer: Any) -> None:
+        """An answer of an earlier time, which holds until it is made, or something changes."""
         with self._lock:
+            self._lent[key] = answer
+
+    def kept(self, key: Hashable, make: Callable[[], Made], *, lent: bool = True) -> Made:
+        """An answer, until something changes; not `lent`, it is made now if it was not yet."""
+        with self._lock:
+            if lent and key in self._lent:
+                borrowed: Made = self._lent[key]
+                return borrowed
             if len(self._answers) > _MOST_ANSWERS or self._bytes > _MOST_BYTES:
                 self._answers, self._bytes = {}, 0
             place = self._answers.setdefault(key, _Place())
@@ -75,7 +84,13 @@ class Memory:
             return found
 
         answer: Made = place.get(counted)
+        with self._lock:
+            self._lent.pop(key, None)
         return answer
+
+    def compilation(self) -> "Compilation":
+        """The project, compiled; pipelines' tables are seen as they are."""
+        return compile_workspace(self.workspace, discovered=True)
 
     def page(self) -> "ProjectPage":
         """The page of the project."""
@@ -86,7 +101,7 @@ class Memory:
     def forget(self, changed: frozenset[str]) -> None:
         """Something changed: what was known may be so no more."""
         with self._lock:
-            self._answers, self._bytes = {}, 0
+            self._answers, self._lent, self._bytes = {}, {}, 0
             if changed - {LEDGER} or self._reads_tables:
                 self._compilations = {}
 

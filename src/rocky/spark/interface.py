@@ -27,6 +27,8 @@ class Layout:
     that the bytes do not depend on cores, AQE or shuffle settings. `pieces` must then come from the
     inputs alone. Not canonical: rows are written as they come. Either way rows close together in
     `cluster_by` are close together in files, so that a merge or a filter touches few of them.
+    `in_one_task` says that the task which sorts a single piece may make its rows too: of little
+    data, that costs less than handing them over. The bytes are the same.
     """
 
     partition_columns: tuple[str, ...] = ()
@@ -34,6 +36,7 @@ class Layout:
     pieces: int = 1
     max_rows_per_file: int = 8_000_000
     cluster_by: tuple[str, ...] = ()
+    in_one_task: bool = False
 
 
 @dataclass(frozen=True, slots=True)

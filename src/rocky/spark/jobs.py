@@ -1,32 +1,20 @@
-"""Jobs: the Spark jobs of one model, known by a tag, and what their tasks used; work for executors.
+"""Jobs: the Spark jobs of one model, known by a tag, and what their tasks used.
 
 The tag given is made unique inside Spark, so that a second connection in one process does not read
 the figures of the first. The classic API marks jobs through the Spark context: the session's own
 tags were found not to cancel anything there. A stage belongs to the first job that ran it, and
 every attempt of it cost something: attempts are summed, also those that failed. A stage that was
 skipped has figures too, and they are not zero.
-
-A Python function that executors map over texts travels by value, with all that it uses of its own
-package, so executors need the libraries it imports but not Rocky itself.
 """
 
-import pickle
-import sys
 import threading
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from functools import partial
-from threading import Lock
-from types import ModuleType
-from typing import Any, Final, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, NamedTuple, Protocol
 
 from py4j.protocol import Py4JError
-from pyspark import cloudpickle
-from pyspark.sql import functions
-from pyspark.sql.types import BinaryType
 
-from rocky.errors import AdapterUnusable
 from rocky.spark.connection import Connection
 from rocky.spark.interface import Metrics
 
@@ -294,60 +282,3 @@ def _progress(query: Sequence[Any]) -> list[StageProgress]:
         )
         for each in query
     ]
-
-
-Answer = TypeVar("Answer")
-# Which modules are pickled by value is known to the process, not to a call.
-_pickling: Final = Lock()
-
-
-def map_on_executors(
-    session: Any, function: Callable[[str], Answer], texts: Sequence[str]
-) -> list[Answer]:
-    """The function's answers in the order of the texts, each computed by an executor.
-
-    Raises AdapterUnusable when the executors lack a library that the function imports.
-    """
-    if not texts:
-        return []
-    packed, given = _pack(function), list(texts)
-
-    def answer(number: int) -> bytes:
-        # Runs on an executor, where this module cannot be imported.
-        try:
-            wanted = pickle.loads(packed)
-        except ModuleNotFoundError as missing:
-            return pickle.dumps((missing.name, None))
-        return pickle.dumps((None, wanted(given[number])))
-
-    of_number = functions.udf(answer, BinaryType(), useArrow=False)
-    # As many tasks as texts: a file may be large, and executors should share the work.
-    tasks = session.range(0, len(given), 1, len(given))
-    # Not through a limit, which would try one task first and more when that is not enough.
-    rows = tasks.select("id", of_number("id")).collect()
-    answers = {row[0]: pickle.loads(bytes(row[1])) for row in rows}
-    for lacking, _ in answers.values():
-        if lacking is not None:
-            raise AdapterUnusable(
-                f"the Python of Spark's executors has no `{lacking}`, and executors name the files"
-                " they write by their bytes: install `blake3` and `obstore` there"
-            )
-    return [answers[number][1] for number in range(len(given))]
-
-
-def _pack(function: Callable[[str], Any]) -> bytes:
-    """The function as bytes that need no Rocky to be read."""
-    package = _package_of(function)
-    with _pickling:
-        cloudpickle.register_pickle_by_value(package)
-        try:
-            return cloudpickle.dumps(function)
-        finally:
-            cloudpickle.unregister_pickle_by_value(package)
-
-
-def _package_of(function: Any) -> ModuleType:
-    """The outermost package of a function, or of the class of an object that can be called."""
-    while isinstance(function, partial):
-        function = function.func
-    return sys.modules[function.__module__.partition(".")[0]]

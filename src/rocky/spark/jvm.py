@@ -32,7 +32,13 @@ from pyspark.serializers import UTF8Deserializer, read_int
 from pyspark.sql import SparkSession
 
 from rocky.errors import SparkUnavailable
-from rocky.spark.java import ClassArchive, Java, class_archive_for, remove_unused_archives
+from rocky.spark.java import (
+    OWN_JAR,
+    ClassArchive,
+    Java,
+    class_archive_for,
+    remove_unused_archives,
+)
 from rocky.spark.jvm_end import JvmEnd, count_oom_kills, describe_end
 from rocky.spark.output import blamed_settings, first_error
 from rocky.spark.settings import variables
@@ -264,7 +270,7 @@ def _java_command(
     options += jvm_options(java, settings)
     if data is not None and data.exists:
         options = [*data.options(), *options]
-    paths = [settings.get("spark.driver.extraClassPath"), str(home / "jars" / "*")]
+    paths = [settings.get("spark.driver.extraClassPath"), str(home / "jars" / "*"), str(OWN_JAR)]
     paths += [environment.get("HADOOP_CONF_DIR"), environment.get("YARN_CONF_DIR")]
     classes = os.pathsep.join(path for path in paths if path)
     command = [java.program, f"-Xmx{heap_size(settings)}", *options, "-cp", classes, _MAIN, *submit]
@@ -289,6 +295,9 @@ def _jvm_environment(
     for jar in home.glob("jars/spark-core_*.jar"):
         environment.setdefault("SPARK_SCALA_VERSION", jar.name.split("_")[1].partition("-")[0])
     environment["_PYSPARK_DRIVER_CONN_INFO_PATH"] = str(door)
+    # Spark's scripts put it at the end of the class path, and no setting tells of it.
+    classes = [environment.get("SPARK_DIST_CLASSPATH"), str(OWN_JAR)]
+    environment["SPARK_DIST_CLASSPATH"] = os.pathsep.join(each for each in classes if each)
     return environment
 
 

@@ -46,7 +46,7 @@ from rocky.spark.driver import STARTING, Driver
 from rocky.spark.failures import SPARK_ERRORS, classify_failure
 from rocky.spark.heartbeat import Heartbeat
 from rocky.spark.interface import FailureKind
-from rocky.spark.java import choose_java
+from rocky.spark.java import OWN_JAR, choose_java
 from rocky.spark.jvm import Jvm, launch_jvm, start_failure
 from rocky.spark.output import blamed_settings
 from rocky.spark.settings import check_conf, process_environment, start_settings
@@ -251,6 +251,9 @@ def _session(settings: Mapping[str, str], environment: Mapping[str, str]) -> Spa
     python = _python(settings, environment)
     if python is not None:
         context.pythonExec = python
+    if kind_of(settings["spark.master"]) == "cluster":
+        # The driver has it on its class path; executors fetch it with their first task.
+        context._jsc.addJar(OWN_JAR.as_uri())  # noqa: SLF001 - not in Python
     session = SparkSession(context)
     for name, value in settings.items():
         # Spark takes only names that begin with its own from a start.

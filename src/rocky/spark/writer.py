@@ -32,6 +32,7 @@ from rocky.language.datatypes.types import (
     StructType,
 )
 from rocky.spark.frame import column_named, fields_of, readable_schema
+from rocky.spark.hashed_parquet import hashes_while_writing, write_hashed
 from rocky.spark.interface import Layout, Staged, storage_problems
 from rocky.spark.rows_hash import LANES, ROWS, observed_columns, read_hash, row_hash
 
@@ -210,14 +211,18 @@ def write_staged(
     parts = [f"{PARTITION}{place}" for place in range(len(layout.partition_columns))]
     for part, name in zip(parts, layout.partition_columns, strict=True):
         rows = rows.withColumn(part, _partition_text(name))
-    if layout.canonical:
+    if layout.canonical and layout.in_one_task and layout.pieces == 1:
+        rows = rows.coalesce(1)
+    elif layout.canonical:
         rows = spread_rows(rows, fields, layout.pieces, layout.partition_columns)
     elif parts:
         # Without this, every task would write a file of every partition it meets.
         rows = rows.hint("rebalance", *parts)
+    native = hashes_while_writing(frame.sparkSession, fields)
     # Observed after the last shuffle: tasks before it may run twice, and their rows count twice.
     observation = Observation(f"rocky-{uuid4().hex}")
-    rows = rows.observe(observation, *observed_columns(fields))
+    if not native:
+        rows = rows.observe(observation, *observed_columns(fields))
     if layout.canonical:
         rows = sort_rows(rows, fields, [*parts, *layout.cluster_by])
     elif layout.cluster_by:
@@ -226,9 +231,19 @@ def write_staged(
         )
     writer = rows.write.options(**OPTIONS).option("maxRecordsPerFile", layout.max_rows_per_file)
     writer = writer.option(_COMMITTER, "1" if folder_uri.startswith(_RENAMING) else "2")
-    (writer.partitionBy(*parts) if parts else writer).parquet(folder_uri)
+    writer = writer.partitionBy(*parts) if parts else writer
+    if native:
+        return Staged(folder_uri, *write_hashed(frame.sparkSession, writer, folder_uri))
+    writer.parquet(folder_uri)
     observed = observation.get or _read_back(frame.sparkSession, folder_uri, fields)
     return Staged(folder_uri, observed[ROWS] or 0, read_hash(observed))
+
+
+def keep_rows(frame: Any, folder_uri: str) -> None:
+    """Run the query and write its rows as they come, to be read again and then forgotten."""
+    _check_session(frame)
+    committer = "1" if folder_uri.startswith(_RENAMING) else "2"
+    frame.write.options(**OPTIONS).option(_COMMITTER, committer).parquet(folder_uri)
 
 
 def _read_back(session: Any, folder_uri: str, fields: Sequence[StructField]) -> dict[str, Any]:

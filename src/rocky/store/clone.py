@@ -29,7 +29,14 @@ from rocky.store.delta.change import Committed
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.folder import Escape
 from rocky.store.guard import write_guard
-from rocky.store.objects import FileLocation, Objects, locate_file, whole_bucket, why_failed
+from rocky.store.objects import (
+    FileLocation,
+    Objects,
+    ask_again,
+    locate_file,
+    whole_bucket,
+    why_failed,
+)
 from rocky.store.warehouse import Table
 from rocky.version import __version__
 
@@ -137,7 +144,7 @@ def _copy(here: FileLocation, there: FileLocation, size: int) -> None:
     try:
         if size <= _LARGEST_SERVER_COPY and _same_store(here.objects, there.objects):
             store = whole_bucket(there.objects).store
-            obstore.copy(store, _key(here), _key(there))
+            ask_again(lambda: obstore.copy(store, _key(here), _key(there)))
         else:
             with obstore.open_writer(there.objects.store, _own_key(there)) as opened:
                 for piece in obstore.get(here.objects.store, _own_key(here)).stream():

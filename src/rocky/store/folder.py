@@ -72,21 +72,26 @@ def list_folders(root: Path, path: str) -> list[str]:
     return sorted(_join(path, name) for name in names)
 
 
-def walk_folder(root: Path, path: str = "") -> Iterator[FoundFile]:
-    """All files and links in a folder and below it; nothing where there is no such folder."""
+def walk_folder(root: Path, path: str = "", after: str = "") -> Iterator[FoundFile]:
+    """All files and links in a folder and below it; nothing where there is no such folder.
+
+    Only those whose path is above `after`: of the others no more is asked than their names.
+    """
     try:
         with _opened(root, path) as folder:
-            yield from _walk(folder, path)
+            yield from _walk(folder, path, after)
     except FileNotFoundError:
         return
 
 
-def _walk(folder: int, path: str) -> Iterator[FoundFile]:
+def _walk(folder: int, path: str, after: str = "") -> Iterator[FoundFile]:
     below = []
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
                 below.append(entry.name)
+                continue
+            if after and _join(path, entry.name) <= after:
                 continue
             try:
                 found = entry.stat(follow_symlinks=False)
@@ -101,7 +106,7 @@ def _walk(folder: int, path: str) -> Iterator[FoundFile]:
             continue
         try:
             if _mount_of(opened) == mount:
-                yield from _walk(opened, _join(path, name))
+                yield from _walk(opened, _join(path, name), after)
             else:
                 yield FoundFile(_join(path, name), 0, 0, is_file=False)
         finally:

@@ -20,18 +20,10 @@ from rocky.canonical import ascii_json
 from rocky.errors import StoreUnreadable, StoreUnwritable
 from rocky.store.data_file import DataFile
 from rocky.store.delta.actions import parse_commit
-from rocky.store.delta.change import (
-    ROCKY_PROPERTIES,
-    TOKEN,
-    Change,
-    CommitStamp,
-    Committed,
-    compose,
-    rebase,
-    time_after,
-)
+from rocky.store.delta.change import ROCKY_PROPERTIES, Change, Committed, rebase
 from rocky.store.delta.comments import comments_of
 from rocky.store.delta.commit import create_commit, refuse_change, require_files
+from rocky.store.delta.commit_actions import TOKEN, CommitStamp, compose, time_after
 from rocky.store.delta.log import is_checkpoint_due
 from rocky.store.delta.signature import NO_AUTHORITY, CommitAuthority, sign_commit
 from rocky.store.delta.snapshot import Replay, Snapshot

@@ -10,12 +10,14 @@ of their own, so there a URI is refused. No path goes through a symbolic link be
 """
 
 import io
+import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar, cast
 
 import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError
@@ -66,7 +68,8 @@ class Objects:
         """The bytes of an object, or None where there is none."""
         try:
             with self._reading(path):
-                return bytes(obstore.get(self.store, self._key(path)).bytes())
+                key = self._key(path)
+                return ask_again(lambda: bytes(obstore.get(self.store, key).bytes()))
         except FileNotFoundError:
             return None
 
@@ -78,7 +81,7 @@ class Objects:
                 if folder is not None:
                     found = describe_file(folder, path)
                     return None if found is None else _as_info(found)
-                return self._info(obstore.head(self.store, self._key(path)))
+                return self._info(ask_again(lambda: obstore.head(self.store, path)))
         except FileNotFoundError:
             return None
 
@@ -91,7 +94,7 @@ class Objects:
         with self._listing(folder):
             if root is not None:
                 refuse_escape(root, folder)
-                for found in walk_folder(root, folder):
+                for found in walk_folder(root, folder, after or ""):
                     if _is_draft(found.path) or (after is not None and found.path <= after):
                         continue
                     if not found.is_file:
@@ -99,8 +102,8 @@ class Objects:
                         continue
                     yield _as_info(found)
                 return
-            for batch in obstore.list(self.store, folder, offset=after):
-                yield from map(self._info, batch)
+            for page in self._pages(folder, after):
+                yield from map(self._info, page)
 
     def folders(self, folder: str) -> Sequence[str]:
         """The paths of the folders directly in a folder, sorted."""
@@ -108,14 +111,16 @@ class Objects:
         with self._listing(folder):
             if root is not None:
                 return list_folders(root, folder)
-            found = obstore.list_with_delimiter(self.store, folder or None)
+            found = ask_again(lambda: obstore.list_with_delimiter(self.store, folder or None))
         return sorted(prefix.rstrip("/") for prefix in found["common_prefixes"])
 
     def create(self, path: str, data: bytes) -> bool:
         """Whether the object was made: False, and nothing done, when one is there already."""
         try:
             with self._writing(path):
-                obstore.put(self.store, self._key(path), data, mode="create", use_multipart=False)
+                key = self._key(path)
+                put = partial(obstore.put, self.store, mode="create", use_multipart=False)
+                ask_again(lambda: put(key, data))
         except AlreadyExistsError:
             return False
         return True
@@ -123,7 +128,8 @@ class Objects:
     def put(self, path: str, data: bytes) -> None:
         """Make or replace an object, whole or not at all."""
         with self._writing(path):
-            obstore.put(self.store, self._key(path), data)
+            key = self._key(path)
+            ask_again(lambda: obstore.put(self.store, key, data))
 
     def delete(self, paths: Iterable[str]) -> None:
         """Delete objects; those that are gone already are no failure."""
@@ -133,7 +139,7 @@ class Objects:
                 if folder is not None:
                     remove_file(folder, path)
                 else:
-                    obstore.delete(self.store, path)
+                    ask_again(partial(obstore.delete, self.store, path))
 
     def place(self, path: str) -> str:
         """Where a path lies, for people and for deltalake."""
@@ -159,6 +165,19 @@ class Objects:
             return path
         refuse_escape(folder, path)
         return (folder / path).as_posix().removeprefix("/")
+
+    def _pages(self, folder: str, after: str | None) -> Iterator[Sequence["ObjectMeta"]]:
+        """A listing page by page; one that broke off goes on after the last path that was told."""
+        for tried in itertools.count():
+            try:
+                for page in obstore.list(self.store, folder, offset=after):
+                    yield page
+                    after = page[-1]["path"]
+            except BaseError as error:
+                if tried == _MAX_RETRIES or not _broke_off(error):
+                    raise
+            else:
+                return
 
     def _info(self, meta: "ObjectMeta") -> ObjectInfo:
         modified_ms = int(meta["last_modified"].timestamp() * 1000)
@@ -200,6 +219,24 @@ class Objects:
             raise StoreUnwritable(
                 f"could not write `{self.place(path)}`: {why_failed(error)}"
             ) from error
+
+
+Found = TypeVar("Found")
+
+
+def ask_again(ask: Callable[[], Found]) -> Found:
+    """The answer to a harmless request; the client repeats none that was answered by half."""
+    for _ in range(_MAX_RETRIES):
+        try:
+            return ask()
+        except BaseError as error:
+            if not _broke_off(error):
+                raise
+    return ask()
+
+
+def _broke_off(error: BaseError) -> bool:
+    return "body error" in str(error)
 
 
 def _as_info(found: FoundFile) -> ObjectInfo:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from rocky.errors import InvalidRequest, RunRefused
 from rocky.operations.report import encode_report
-from rocky.operations.workspace import Workspace
-from rocky.protocol.changes import Notices
 from rocky.protocol.endpoint import Arguments, Parameter, describe_error
+from rocky.protocol.notices import Notices
 
 # ruff: noqa: PLC0415 - a server says its address before it has loaded what acts
 if TYPE_CHECKING:
     from rocky.ledger.run_records import AttemptRecord
+    from rocky.operations.workspace import Workspace
     from rocky.plan.steps import Step
     from rocky.run.outcomes import StepOutcome
 
@@ -29,7 +29,7 @@ class Action:
 
     name: str
     about: str
-    act: Callable[[Workspace, Arguments], Any]
+    act: "Callable[[Workspace, Arguments], Any]"
     parameters: tuple[Parameter, ...] = ()
 
 
@@ -56,20 +56,20 @@ class JobsReport:
     endpoints: tuple[str, ...] = ()
 
 
-def _run(workspace: Workspace, given: Arguments) -> Any:
+def _run(workspace: "Workspace", given: Arguments) -> Any:
     from rocky.operations.execution.run import run
     from rocky.plan.request import RunRequest
 
     return run(workspace, RunRequest(given["select"], test=given["test"]))
 
 
-def _verify(workspace: Workspace, given: Arguments) -> Any:
+def _verify(workspace: "Workspace", given: Arguments) -> Any:
     from rocky.operations.proof.verify import VerifyRequest, verify
 
     return verify(workspace, VerifyRequest(given["what"], given["sealed"]))
 
 
-def _replay(workspace: Workspace, given: Arguments) -> Any:
+def _replay(workspace: "Workspace", given: Arguments) -> Any:
     from rocky.operations.proof.replay import ReplayRequest, replay
 
     return replay(workspace, ReplayRequest(given["run"] or "latest", verify=True))
@@ -103,7 +103,7 @@ ACTIONS: Final = (
 class Jobs:
     """The jobs of a server; none can be begun where actions are not allowed."""
 
-    def __init__(self, workspace: Workspace, notices: Notices, *, allowed: bool) -> None:
+    def __init__(self, workspace: "Workspace", notices: Notices, *, allowed: bool) -> None:
         self._workspace, self._notices = workspace, notices
         self._actions = {each.name: each for each in ACTIONS} if allowed else {}
         self._lock = Lock()

@@ -10,10 +10,11 @@ from typing import Any, Final, NamedTuple
 
 from rocky.operations.report import encode_report
 from rocky.operations.workspace import Workspace
-from rocky.protocol.changes import Lookout, Notices
+from rocky.protocol.changes import Lookout
 from rocky.protocol.endpoint import Endpoint, describe_error, parse_arguments, without_quotes
 from rocky.protocol.endpoints import ENDPOINTS
 from rocky.protocol.memory import Memory
+from rocky.protocol.notices import Notices
 from rocky.version import __version__
 
 VERSIONS: Final = ("2025-06-18", "2025-03-26", "2024-11-05")

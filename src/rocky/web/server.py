@@ -5,36 +5,34 @@ when something has changed. A request passes the guard first, whatever it asks f
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
-from threading import BoundedSemaphore, Event, Thread
-from typing import Any, ClassVar, Final
+from threading import BoundedSemaphore, Event, Lock, Thread
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 from urllib.parse import parse_qs, urlsplit
 
 from rocky.errors import InvalidRequest, RockyError, SourceUnreadable
 from rocky.operations.page.site_folder import load_assets
-from rocky.operations.report import encode_report, format_report
-from rocky.operations.workspace import Workspace
-from rocky.protocol.changes import Lookout, Notices
+from rocky.operations.report import format_report
 from rocky.protocol.endpoint import (
     API,
-    Arguments,
-    Endpoint,
     describe_error,
     parse_arguments,
     parse_body,
-    parse_query,
-    without_quotes,
 )
-from rocky.protocol.memory import Memory
+from rocky.protocol.notices import Notices
 from rocky.version import __version__
 from rocky.web.address import ServerAddress, ServerSettings
 from rocky.web.guard import HEADERS, Guard, Refusal, local_hosts, new_token
-from rocky.web.jobs import Jobs
+
+# It says its address and shows the frame of the page before the project's code is loaded.
+if TYPE_CHECKING:
+    from rocky.operations.workspace import Workspace
+    from rocky.web.answers import Answers
+    from rocky.web.jobs import Jobs
 
 START: Final = "live.html"
 _TYPES: Final = {
@@ -46,6 +44,15 @@ _TYPES: Final = {
 _JSON: Final = "application/json; charset=utf-8"
 _LARGEST_BODY: Final = 64 * 1024
 _MOST_STREAMS: Final = 32
+_MOST_CONNECTIONS: Final = 128
+"""Browsers open six; each costs a thread, for as long as it is open."""
+_CROWDED: Final = json.dumps(
+    {"error": {"kind": "Refused", "message": "too many connections are open: close some pages"}}
+).encode()
+_TURNED_AWAY: Final = (
+    b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json; charset=utf-8\r\n"
+    b"Retry-After: 5\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s"
+) % (len(_CROWDED), _CROWDED)
 _BEAT: Final = 10.0
 _COMPACT: Final[dict[str, Any]] = {"separators": (",", ":")}
 _OPENED: Final = """<!doctype html>
@@ -64,7 +71,7 @@ class PageServer(ThreadingHTTPServer):
     # A port that somebody else listens on is refused, and not shared.
     allow_reuse_address = True
 
-    def __init__(self, workspace: Workspace, settings: ServerSettings) -> None:
+    def __init__(self, open_workspace: "Callable[[], Workspace]", settings: ServerSettings) -> None:
         if settings.allow_actions and not settings.local:
             raise InvalidRequest("a server for others is for reading: it takes no actions")
         try:
@@ -80,11 +87,12 @@ class PageServer(ThreadingHTTPServer):
         own = local_hosts(self.server_port) | {f"{settings.host}:{self.server_port}"}
         self.settings = settings
         self.guard = Guard(own | named, token, f"rocky-{self.server_port}")
-        self.memory, self.notices = Memory(workspace), Notices()
-        self.jobs = Jobs(workspace, self.notices, allowed=settings.allow_actions)
+        self.notices = Notices()
         self.streams = BoundedSemaphore(_MOST_STREAMS)
-        self.stop = Event()
-        self._lookout = Lookout(self.memory, self.notices)
+        self._connections = BoundedSemaphore(_MOST_CONNECTIONS)
+        self.stop, self.opened = Event(), Event()
+        self._open, self._opening = open_workspace, Lock()
+        self._answers: Answers | None = None
         self._thread = Thread(
             target=self.serve_forever, kwargs={"poll_interval": 0.1}, name="rocky-page"
         )
@@ -110,60 +118,64 @@ class PageServer(ThreadingHTTPServer):
             each.name: each.read_bytes() for each in own.iterdir() if each.is_file()
         }
 
-    @cached_property
-    def endpoints(self) -> Mapping[str, Endpoint]:
-        """What can be asked, by name. They load all that describes a project: after the start."""
-        from rocky.protocol.endpoints import ENDPOINTS  # noqa: PLC0415
+    @property
+    def answers(self) -> "Answers":
+        """What answers questions. It loads all that describes a project: after the start."""
+        with self._opening:
+            if self._answers is None:
+                from rocky.web.answers import Answers  # noqa: PLC0415
 
-        return {
-            each.name: each for each in ENDPOINTS if self.settings.local or not each.shows_values
-        }
+                found = Answers(self._open(), self.notices, self.settings)
+                found.open()
+                self._answers = found
+        return self._answers
 
-    def endpoint(self, name: str) -> Endpoint | None:
-        """What can be asked by a name. What a page begins with does not wait for the rest."""
-        from rocky.protocol.first_endpoints import FIRST  # noqa: PLC0415
-
-        first = next((each for each in FIRST if each.name == name), None)
-        return first or self.endpoints.get(name)
-
-    def answer(self, endpoint: Endpoint, given: Arguments) -> bytes:
-        """The answer to a question, kept until something changes where that may be."""
-
-        def make() -> bytes:
-            head = {"version": __version__, "endpoint": endpoint.name}
-            report = endpoint.answer(self.memory, given)
-            if endpoint.may_quote and not self.settings.local:
-                document = head | without_quotes(endpoint, encode_report(report))
-                return json.dumps(document, **_COMPACT).encode()
-            return format_report(head, report, **_COMPACT).encode()
-
-        if not endpoint.is_kept:
-            return make()
-        return self.memory.kept((endpoint.name, tuple(sorted(given.items()))), make)
+    @property
+    def jobs(self) -> "Jobs":
+        """What acts."""
+        return self.answers.jobs
 
     def start(self) -> None:
         """Answer, in threads of its own."""
         self._thread.start()
         Thread(target=self._warm_up, name="rocky-warm-up", daemon=True).start()
-        self._lookout.start()
 
     def _warm_up(self) -> None:
         """Make what the page will ask for first while the browser is still opening it."""
-        endpoint = self.endpoint("project")
         # Whoever asks is told why a project cannot be shown.
         with suppress(RockyError, OSError):
-            if endpoint is not None:
-                self.answer(endpoint, {})
-        self.endpoints  # noqa: B018 - loads the rest
+            self.answers.warm_up()
 
     def close(self) -> None:
         """End the server and all its streams."""
         self.stop.set()
+        self.opened.set()
         self.notices.tell("end")
-        self._lookout.close()
+        # One that is being made ends with the process.
+        if self._answers is not None:
+            self._answers.close()
         self.shutdown()
         self._thread.join(5)
         self.server_close()
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """A thread for a connection, while there are few enough."""
+        if self._connections.acquire(blocking=False):
+            super().process_request(request, client_address)
+            return
+        with suppress(OSError):
+            # What was sent is read, else the system takes the answer back.
+            request.settimeout(0.1)
+            request.recv(_LARGEST_BODY)
+            request.sendall(_TURNED_AWAY)
+        self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """One connection, from its first request to its last."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._connections.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A browser that leaves in the middle of an answer is no news."""
@@ -262,23 +274,14 @@ class _Handler(BaseHTTPRequestHandler):
             return
         cookie = {"Set-Cookie": self._page.guard.cookie_of()}
         self._send(200, _OPENED.encode(), _TYPES[".html"], cookie)
+        self._page.opened.set()
 
     def _answer(self, name: str, query: str) -> None:
         if name == "openapi":
             self._send(200, (files("rocky.web") / "openapi.json").read_bytes(), _JSON)
             return
-        if name == "actions":
-            report = replace(self._page.jobs.report(), endpoints=tuple(self._page.endpoints))
-            self._send(200, format_report(self._head(name), report, **_COMPACT).encode(), _JSON)
-            return
-        endpoint = self._page.endpoint(name)
-        if endpoint is None:
-            known = ", ".join(self._page.endpoints)
-            error = {"kind": "NothingSelected", "message": f"no `{name}` here; there is {known}"}
-            self._send(404, json.dumps({"error": error}).encode(), _JSON)
-            return
         try:
-            found = self._page.answer(endpoint, parse_query(endpoint.parameters, query))
+            found = self._page.answers.answer(name, query)
         except Exception as failure:  # noqa: BLE001 - whatever it is, it is said and nobody else is cut off
             self._send_error(failure)
             return

@@ -36,7 +36,8 @@ from rocky.branches.tables import (
 )
 from rocky.errors import PromotionRefused, PromotionUnfinished
 from rocky.evidence.records import OpenWarehouse
-from rocky.evidence.verification import VerificationScope, verify_ledger
+from rocky.evidence.scope import VerificationScope
+from rocky.evidence.verification import verify_ledger
 from rocky.ledger.branch_records import (
     PRODUCTION,
     ApprovalRecord,

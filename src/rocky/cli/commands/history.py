@@ -3,8 +3,7 @@
 Reads the state file only, no project and no Spark.
 """
 
-import re
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 import click
@@ -20,6 +19,7 @@ from rocky.cli.render.history import (
 )
 from rocky.cli.render.run_account import render_account
 from rocky.cli.render.tables import Fitted, describe_dropped, format_moment, terminal_width
+from rocky.operations.moments import FORMS, parse_moment
 from rocky.operations.records.history import (
     ExecutionsReport,
     HistoryReport,
@@ -29,33 +29,16 @@ from rocky.operations.records.history import (
 )
 
 REPORTS: Final = {"history": HistoryReport | ExecutionsReport | RunAccount}
-_AGE: Final = re.compile(r"([1-9][0-9]{0,5})([mhdw])")
-_UNITS: Final = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-_FIRST_MOMENT: Final = datetime(1970, 1, 1, tzinfo=UTC)
-"""Before any run: years of fewer digits would not sort among run ids."""
 
 
 def _read_moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
     """A date, a time, or an age."""
     if value is None:
         return None
-    age = _AGE.fullmatch(value)
     try:
-        if age is not None:
-            moment = datetime.now(UTC) - timedelta(**{_UNITS[age[2]]: int(age[1])})
-        else:
-            moment = datetime.fromisoformat(value)
-            moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-    except OverflowError:
-        return _FIRST_MOMENT
+        return parse_moment(value)
     except ValueError:
-        raise click.BadParameter(
-            f"`{value}` is not a date (2026-05-30), a time (2026-05-30T11:04:22Z)"
-            " or an age (30m, 12h, 7d, 2w)",
-            ctx,
-            param,
-        ) from None
-    return max(moment, _FIRST_MOMENT)
+        raise click.BadParameter(f"`{value}` is not {FORMS}", ctx, param) from None
 
 
 @click.command("history", cls=StateCommand)

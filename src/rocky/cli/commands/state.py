@@ -23,6 +23,7 @@ from rocky.operations.state.kept_state import (
     DeleteRequest,
     KeyInFlight,
     RetentionSweepReport,
+    RunningClaim,
     StateReport,
     SweepRequest,
     WatermarkDeletionReport,
@@ -45,6 +46,7 @@ REPORTS: Final = {
     "state retention sweep": RetentionSweepReport,
 }
 _MANY: Final = 20
+_FEW: Final = 5
 
 
 class StateGroup(StateCommand, CommandGroup):
@@ -199,7 +201,10 @@ def _render_state(report: StateReport) -> str:
                 counted(report.artifacts, "recorded file"),
             )
         ),
+        *_kept_at(report),
     ]
+    if report.claims:
+        parts += ["", _render_claims(report.claims)]
     if report.watermarks:
         parts += ["", _render_watermarks(report.watermarks)]
     if report.partitions:
@@ -211,6 +216,33 @@ def _render_state(report: StateReport) -> str:
     if report.keys_in_flight:
         parts += ["", _render_keys(report.keys_in_flight)]
     return "\n".join(parts)
+
+
+def _kept_at(report: StateReport) -> Iterator[str]:
+    """Where a remote state is kept, whether that answers, and which runs of others go on."""
+    if report.backend in (None, "local"):
+        return
+    problem = report.backend_problem
+    yield f"kept in {report.backend}, which {'answers' if problem is None else 'was not reached'}"
+    if problem is not None:
+        yield f"warning: {problem}"
+    if report.runs_elsewhere:
+        yield f"running on other machines: {', '.join(report.runs_elsewhere)}"
+
+
+def _render_claims(claims: Sequence[RunningClaim]) -> str:
+    rows = [
+        (
+            each.run_id,
+            f"{each.process} on {each.hostname}",
+            format_moment(each.since),
+            ", ".join(each.targets[:_FEW])
+            + (f" and {len(each.targets) - _FEW} more" if len(each.targets) > _FEW else ""),
+        )
+        for each in claims
+    ]
+    head = ("RUN", "PROCESS", "SINCE (UTC)", "TABLES IT ALONE MAY WRITE")
+    return render_table(head, rows, right=set())
 
 
 def _render_watermarks(watermarks: Sequence[WatermarkState]) -> str:

@@ -1,6 +1,9 @@
 """`rocky ui` and `rocky serve`: the page of the project, over a server."""
 
+import html
+import tempfile
 import webbrowser
+from pathlib import Path
 from typing import Final
 
 import click
@@ -10,6 +13,8 @@ from rocky.cli.options import RockyCommand, Settings
 from rocky.web.address import ServerAddress, ServerSettings
 from rocky.web.server import PageServer
 
+_OPENING: Final = 60.0
+"""A browser that has not opened the page after so many seconds will not."""
 REPORTS: Final = {"ui": ServerAddress, "serve": ServerAddress}
 
 
@@ -44,7 +49,7 @@ def command(settings: Settings, port: int, *, no_open: bool, allow_actions: bool
     reading. Ctrl-C ends it.
     """
     wanted = ServerSettings(port=port, allow_actions=allow_actions)
-    server = PageServer(settings.workspace, wanted)
+    server = PageServer(lambda: settings.workspace, wanted)
     return _serve(settings, "ui", server, opens=not no_open)
 
 
@@ -76,7 +81,24 @@ def serve_command(settings: Settings, host: str, port: int, hosts: tuple[str, ..
     not served, because they may quote values. Ctrl-C ends it.
     """
     wanted = ServerSettings(host=host, port=port, hosts=hosts, local=False)
-    return _serve(settings, "serve", PageServer(settings.workspace, wanted), opens=False)
+    return _serve(settings, "serve", PageServer(lambda: settings.workspace, wanted), opens=False)
+
+
+def _write_door(folder: Path, url: str) -> Path:
+    """A file that only this user can read, and that leads to the page.
+
+    All users of a machine see the arguments of its programs, so the browser is given no token.
+    """
+    door = folder / "open.html"
+    link = html.escape(url)
+    door.write_text(
+        f'<!doctype html><meta charset="utf-8"><title>Rocky</title>'
+        f'<meta name="referrer" content="no-referrer">'
+        f'<meta http-equiv="refresh" content="0; url={link}">'
+        f'<p><a href="{link}">Open the page</a></p>',
+        encoding="utf-8",
+    )
+    return door
 
 
 def _serve(settings: Settings, name: str, server: PageServer, *, opens: bool) -> ExitCode:
@@ -89,8 +111,12 @@ def _serve(settings: Settings, name: str, server: PageServer, *, opens: bool) ->
             write_line(address.url)
             if not settings.quiet:
                 write_note("Ctrl-C ends it")
-        if opens:
-            webbrowser.open(address.url)
+        if not opens:
+            server.stop.wait()
+            return ExitCode.OK
+        with tempfile.TemporaryDirectory(prefix="rocky-ui-") as folder:
+            webbrowser.open(_write_door(Path(folder), address.url).as_uri())
+            server.opened.wait(_OPENING)
         server.stop.wait()
     except KeyboardInterrupt:
         if not settings.quiet:

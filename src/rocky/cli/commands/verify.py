@@ -22,6 +22,7 @@ REPORTS: Final = {"verify": VerifyReport}
         ("rocky verify latest", "what the latest run left"),
         ("rocky verify fct_revenue", "the table of a model"),
         ("rocky verify --sealed seals/", "also that it goes on from seals"),
+        ("rocky verify --sealed seals/ --since seal", "only what came after the newest"),
     ),
 )
 @click.argument("what", metavar="[RUN|TABLE]", required=False)
@@ -37,6 +38,12 @@ REPORTS: Final = {"verify": VerifyReport}
     metavar="FILE",
     help="Who may seal. Default: the project's list; with `git:REF`, the one of that commit.",
 )
+@click.option(
+    "--since",
+    metavar="RUN|SEAL|DATE",
+    help="Leave out what was recorded before: after a run, a seal by its name, the newest (`seal`)"
+    " or from a date, time or age (7d) on.",
+)
 @click.option("--head", metavar="HASH", help="Also that the chain of records has this entry.")
 @click.pass_obj
 def command(
@@ -46,16 +53,18 @@ def command(
     sealed: str | None,
     allowed_signers: Path | None,
     head: str | None,
+    since: str | None,
 ) -> ExitCode:
     """Check that records and tables are unchanged and agree.
 
     RUN is a run's id, the beginning of one or `latest`, TABLE a model or the full name of a table.
     Every hash is computed again; the chain of records is checked as a whole in any case, and so are
-    seals.
+    seals. With `--since`, earlier records are compared with the chain and not judged, and files
+    that they had are not read; what was left out is said.
     """
     if everything and what is not None:
         raise click.UsageError(f"`--all` and `{what}` cannot be used together")
-    report = verify(settings.workspace, VerifyRequest(what, sealed, head, allowed_signers))
+    report = verify(settings.workspace, VerifyRequest(what, sealed, head, allowed_signers, since))
     if settings.json:
         write_report("verify", report)
     else:

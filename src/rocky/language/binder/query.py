@@ -5,7 +5,7 @@ that trees can be dropped as soon as a model is bound. `install_rules` lists eve
 expressions and queries: a rule that is not in it is never called.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -106,27 +106,34 @@ class BoundQuery:
     binding: Binding | None = None
 
 
+Parse = Callable[[str], ParsedQuery | SyntaxProblem]
+
+
 def bind_text(
-    text: str, tables: Tables, bans: Mapping[int, int] = NO_BANS, names: NameNotes | None = None
+    text: str,
+    tables: Tables,
+    bans: Mapping[int, int] = NO_BANS,
+    names: NameNotes | None = None,
+    parse: Parse = parse_query,
 ) -> BoundQuery:
     """Parse and bind a query; a text too deep for the stack is tried again on a larger one.
 
     `bans` are names by their offsets, with what each must not mean. `names` is told of every name.
     """
     try:
-        return _bind_text(text, tables, bans, names)
+        return _bind_text(text, tables, bans, names, parse)
     except RecursionError:
         pass
     try:
-        return with_deep_stack(lambda: _bind_text(text, tables, bans, names))
+        return with_deep_stack(lambda: _bind_text(text, tables, bans, names, parse))
     except NestedTooDeeply:
         return _failed(SyntaxProblem("the query is nested too deeply", Span(0, len(text))))
 
 
 def _bind_text(
-    text: str, tables: Tables, bans: Mapping[int, int], names: NameNotes | None
+    text: str, tables: Tables, bans: Mapping[int, int], names: NameNotes | None, parse: Parse
 ) -> BoundQuery:
-    parsed = parse_query(text)
+    parsed = parse(text)
     if isinstance(parsed, SyntaxProblem):
         return _failed(parsed)
     binding = Binding(text, parsed.tokens, tables, bans, names)

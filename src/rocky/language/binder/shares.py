@@ -52,6 +52,8 @@ class Shares:
 
     def partial(self, sources: Sources) -> Iterator[tuple[int, list[tuple[str, int]]]]:
         """The origins of which not all is had with its tags, each with its ways."""
+        if not sources or max(sources) <= WHOLE:
+            return
         ways: dict[int, set[Way]] = {}
         for source in sources:
             ways.setdefault((source & WHOLE) >> 3, set()).add(self.way_of(source))

@@ -29,9 +29,24 @@ _WORDS: Final = {exp.Trim: "FROM", exp.StrPosition: "IN", exp.Overlay: "PLACING"
 
 def find_usage(bound: BoundQuery) -> list[Use]:
     """Every call of a function and every form that another engine may read otherwise."""
-    if bound.parsed is None or bound.binding is None:
+    parsed, binding = bound.parsed, bound.binding
+    if parsed is None or binding is None:
         return []
-    return find_uses(bound.parsed, bound.binding)
+    known = parsed.memo.get("usage")
+    if known is None or not (
+        _is_same(known[0], binding.calls) and _is_same(known[1], binding.notes)
+    ):
+        uses = find_uses(parsed, binding)
+        known = parsed.memo["usage"] = binding.calls, binding.notes, uses
+    found: list[Use] = known[2]
+    return found
+
+
+def _is_same(before: Sequence[tuple[Any, ...]], now: Sequence[tuple[Any, ...]]) -> bool:
+    """Whether the same was noted at the same nodes."""
+    return len(before) == len(now) and all(
+        old[-1] is new[-1] and old[:-1] == new[:-1] for old, new in zip(before, now, strict=True)
+    )
 
 
 def find_uses(parsed: ParsedQuery, binding: Binding) -> list[Use]:

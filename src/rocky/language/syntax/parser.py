@@ -10,7 +10,7 @@ import sys
 import threading
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from sqlglot import exp
@@ -41,7 +41,8 @@ _DEEP_RECURSION: Final = 30_000
 class ParsedQuery:
     """A parsed statement with the tokens it came from, and their kinds as a string.
 
-    `levels` are the bounds of recursions: neither the tree nor the tokens have them.
+    `levels` are the bounds of recursions: neither the tree nor the tokens have them. `memo` is what
+    was worked out from it, for when it is bound again.
     """
 
     text: str
@@ -49,6 +50,7 @@ class ParsedQuery:
     tokens: Sequence[Token]
     kinds: str
     levels: tuple[tuple[int, str], ...] = ()
+    memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,17 +4,23 @@ Answers are those of the moment: while a run goes on the file grows.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import closing
 from typing import Final, NamedTuple
 
 from rocky.ledger.readers.lookup import LookupReader
 from rocky.ledger.record import RunId, key_of, load_record
 from rocky.ledger.run_records import CommitRecord, ModelExecution, RunRecord
-from rocky.ledger.schema import MODEL_OF_KEY, RUNNING
+from rocky.ledger.schema import (
+    CHECKPOINTED,
+    COMMITTED,
+    MADE_ANEW,
+    MODEL_OF_KEY,
+    RUNNING,
+    TARGET_OF_EXECUTION,
+)
 
 _HASHES_AT_ONCE: Final = 64
-_FIRST_VERSION: Final = '"version":0'
-"""Text that every record of a table's first commit has."""
 
 
 class NewestCommit(NamedTuple):
@@ -61,8 +67,7 @@ class CommitReader(LookupReader):
 
     def newest_commit(self, model: str, target: str) -> "NewestCommit | None":
         """The newest commit to a table that is recorded, whatever its model was called then."""
-        found = self._newest_commit(f"{MODEL_OF_KEY} = ?", key_of(model.lower()), target)
-        return found or self._newest_commit("? = ''", "", target)
+        return self._newest_commit(_by_model(model), target) or self._newest_commit(_BY_ANY, target)
 
     def has_commit(
         self, model: str, target: str, version: int, digest: str, place: str | None = None
@@ -72,19 +77,13 @@ class CommitReader(LookupReader):
         Of a table in the warehouse at a `place`, only since it was last made anew there: its log
         from before it was dropped is that of another table.
         """
-        named = f"{MODEL_OF_KEY} = ?", key_of(model.lower())
-        found = self._recording(*named, target, [digest])
-        if not found:
-            # A model may have had another name then.
-            named = "? = ''", ""
-            found = self._recording(*named, target, [digest])
-        if not found:
-            whole = self._before_redaction(target, version, digest)
-            if whole is not None:
-                return self.has_commit(model, target, version, whole, place)
-        # The same bytes as another version are another commit.
-        rows = [row for row, commits in found if (version, digest) in commits]
-        return bool(rows) and max(rows) >= self._life_began(*named, target, place)
+        began = self._life_began(target, place)
+        # A model may have had another name then.
+        for named in (_by_model(model), _BY_ANY):
+            if not self._find_unrecorded(named, target, {(version, digest)}, began):
+                return True
+        whole = self._before_redaction(target, version, digest)
+        return whole is not None and self.has_commit(model, target, version, whole, place)
 
     def _before_redaction(self, target: str, version: int, digest: str) -> str | None:
         """The hash of a commit before an erasure took statistics out of it, if one says so."""
@@ -95,48 +94,61 @@ class CommitReader(LookupReader):
                         return commit.before
         return None
 
-    def _recording(
-        self, condition: str, value: str, target: str, texts: Sequence[str]
-    ) -> list[tuple[int, set[tuple[int, str]]]]:
-        """The commits to a table that executions with some text record, each with its row."""
+    def _find_unrecorded(
+        self,
+        named: "_Named",
+        target: str,
+        commits: Collection[tuple[int, str]],
+        began: int,
+    ) -> set[tuple[int, str]]:
+        """Those of some commits to a table that no execution records, since it was made anew.
+
+        The newest executions are looked at first, and no more than are needed. The same bytes as
+        another version are another commit.
+        """
+        left = set(commits)
+        texts = sorted({digest for _, digest in commits})
         # Rows are numbered as they were written, whatever clocks said.
-        rows = self._ask(
-            f"SELECT rowid, key, value FROM model_executions WHERE {condition}"  # noqa: S608 - our own expressions
-            f" AND ({' OR '.join(['instr(value, ?)'] * len(texts))}) ORDER BY rowid",
-            value,
+        rows = self._stream(
+            f"SELECT rowid, key, value FROM model_executions WHERE {named.condition}"  # noqa: S608 - our own expressions
+            f" AND {COMMITTED} AND ({' OR '.join(['instr(value, ?)'] * len(texts))})"
+            f" ORDER BY {named.order} DESC",
+            named.value,
             *texts,
         )
-        found = []
-        for row, key, text in rows:
-            each = load_record(ModelExecution, self.path, "model_executions", key, text)
-            if str(each.target).lower() == target.lower():
-                commits = (*each.commits, *each.adopted)
-                found.append((row, {(commit.version, commit.blake3_hash) for commit in commits}))
-        return found
+        with closing(rows):
+            for row, key, text in rows:
+                each = load_record(ModelExecution, self.path, "model_executions", key, text)
+                if row >= began and str(each.target).lower() == target.lower():
+                    found = (*each.commits, *each.adopted)
+                    left -= {(commit.version, commit.blake3_hash) for commit in found}
+                if not left:
+                    break
+        return left
 
-    def _life_began(self, condition: str, value: str, target: str, place: str | None) -> int:
+    def _life_began(self, target: str, place: str | None = None) -> int:
         """The first row that records anything of a table as it was last made anew."""
-        found = self._first_commits(condition, value)
-        firsts = [(row, digest) for row, name, digest in found if name == target.lower()]
+        firsts = self._first_commits(target)
         if len({digest for _, digest in firsts}) <= 1:
             return 0
         return _began(
             [each for each in firsts if place is None or self._was_made_in(each[0], place)]
         )
 
-    def _first_commits(self, condition: str, value: str) -> list[tuple[int, str, str]]:
-        """The first commits of tables that executions record: row, table in lower case, hash."""
-        parts = " UNION ALL ".join(
-            "SELECT made.row AS row, lower(json_extract(made.value, '$.target')) AS target,"  # noqa: S608 - our own names
-            " json_extract(one.value, '$.blake3_hash') AS digest FROM"
-            f" (SELECT rowid AS row, value FROM model_executions WHERE {condition}"
-            f" AND instr(value, '{_FIRST_VERSION}')) AS made,"
-            f" json_each(made.value, '$.{part}') AS one"
-            " WHERE json_extract(one.value, '$.version') = 0"
-            for part in ("adopted", "commits")
+    def _first_commits(self, target: str) -> list[tuple[int, str]]:
+        """The first commits of a table that executions record, with their rows, in order."""
+        rows = self._ask(
+            f"SELECT rowid, key, value FROM model_executions WHERE {MADE_ANEW}"  # noqa: S608 - our own expressions
+            f" AND {TARGET_OF_EXECUTION} = ? ORDER BY rowid",
+            _lower(target),
         )
-        rows = self._ask(f"SELECT row, target, digest FROM ({parts}) ORDER BY row", value, value)  # noqa: S608 - our own expressions
-        return [(int(row), str(target), str(digest)) for row, target, digest in rows]
+        return [
+            (int(row), commit.blake3_hash)
+            for row, key, text in rows
+            for each in (load_record(ModelExecution, self.path, "model_executions", key, text),)
+            for commit in (*each.adopted, *each.commits)
+            if commit.version == 0
+        ]
 
     def _was_made_in(self, row: int, place: str) -> bool:
         rows = self._ask(
@@ -148,40 +160,37 @@ class CommitReader(LookupReader):
         )
         return bool(rows)
 
-    def recorded_checkpoints(self) -> dict[tuple[str, int], str]:
-        """The hash of each recorded checkpoint by table, in lower case, and version.
+    def has_checkpoint(self, table: str, version: int, digest: str) -> bool:
+        """Whether the newest recorded checkpoint of a table's version has this hash.
 
-        Of a table that was dropped and made again those since then.
+        Of a table that was dropped and made again, only since then.
         """
-        parts = " UNION ALL ".join(
-            "SELECT m.rowid AS row, lower(json_extract(m.value, '$.target')) AS target,"  # noqa: S608 - our own names
-            " json_extract(one.value, '$.version') AS version,"
-            " json_extract(one.value, '$.checkpoint_blake3') AS digest"
-            f" FROM model_executions AS m, json_each(m.value, '$.{part}') AS one"
-            " WHERE instr(m.value, '\"checkpoint_blake3\"')"
-            for part in ("adopted", "commits")
-        )
+        about = f"{CHECKPOINTED} AND {TARGET_OF_EXECUTION} = ?"
         rows = self._ask(
-            "SELECT target, version, digest, row FROM"  # noqa: S608 - our own expressions
-            f" ({parts}) WHERE digest IS NOT NULL ORDER BY row"
+            f"SELECT rowid, key, value FROM model_executions WHERE {about}"  # noqa: S608 - our own expressions
+            " AND instr(value, ?) ORDER BY rowid DESC LIMIT 1",
+            _lower(table),
+            digest,
         )
-        began = self._lives_began() if rows else {}
-        return {
-            (str(target), int(version)): str(digest)
-            for target, version, digest, row in rows
-            if row >= began.get(str(target), 0)
-        }
-
-    def _lives_began(self) -> dict[str, int]:
-        """Of each table, in lower case, the first row that is about it as it was last made anew."""
-        firsts: dict[str, list[tuple[int, str]]] = {}
-        for row, target, digest in self._first_commits("? = ''", ""):
-            firsts.setdefault(target, []).append((row, digest))
-        return {
-            target: _began(found)
-            for target, found in firsts.items()
-            if len({digest for _, digest in found}) > 1
-        }
+        for row, key, text in rows:
+            # Another may have taken its place since, with another hash.
+            later = self._ask(
+                f"SELECT rowid, key, value FROM model_executions WHERE {about}"  # noqa: S608 - our own expressions
+                " AND rowid > ? AND instr(value, ?) ORDER BY rowid DESC",
+                _lower(table),
+                row,
+                f'"version":{version}',
+            )
+            for found, name, value in (*later, (row, key, text)):
+                each = load_record(ModelExecution, self.path, "model_executions", name, value)
+                said = [
+                    commit.checkpoint_blake3
+                    for commit in (*each.adopted, *each.commits)
+                    if commit.version == version and commit.checkpoint_blake3 is not None
+                ]
+                if said:
+                    return said[-1] == digest and found >= self._life_began(table)
+        return False
 
     def has_built(self, model: str, target: str) -> bool:
         """Whether a run has left a version of a table, also before commits were recorded."""
@@ -202,47 +211,67 @@ class CommitReader(LookupReader):
         One question for all: a table has a handful of commits since its checkpoint. Of `place` see
         `has_commit`.
         """
-        named = f"{MODEL_OF_KEY} = ?", key_of(model.lower())
-        began = self._life_began(*named, target, place)
-        found: set[tuple[int, str]] = set()
-        digests = list(hashes.values())
-        for start in range(0, len(digests), _HASHES_AT_ONCE):
-            some = digests[start : start + _HASHES_AT_ONCE]
-            for row, commits in self._recording(*named, target, some):
-                found |= commits if row >= began else set()
-        left = sorted(
-            (version, each) for version, each in hashes.items() if (version, each) not in found
-        )
-        return [
-            version
-            for version, each in left
-            if not self.has_commit(model, target, version, each, place)
-        ]
+        began = self._life_began(target, place)
+        listed = sorted(hashes.items(), reverse=True)
+        unknown: list[int] = []
+        for start in range(0, len(listed), _HASHES_AT_ONCE):
+            some = listed[start : start + _HASHES_AT_ONCE]
+            left = self._find_unrecorded(_by_model(model), target, some, began)
+            unknown += (
+                version
+                for version, each in left
+                if not self.has_commit(model, target, version, each, place)
+            )
+        return sorted(unknown)
 
     def recorded_versions(self, target: str) -> frozenset[int]:
         """The versions of a table that any run has recorded, whatever became of them."""
         rows = self._ask(
-            "SELECT DISTINCT json_extract(commits.value, '$.version')"
-            " FROM model_executions AS made, json_each(made.value, '$.commits') AS commits"
-            " WHERE lower(json_extract(made.value, '$.target')) = ?",
-            target.lower(),
+            f"SELECT key, value FROM model_executions WHERE {COMMITTED}"  # noqa: S608 - our own expressions
+            f" AND {TARGET_OF_EXECUTION} = ?",
+            _lower(target),
         )
-        return frozenset(int(version) for (version,) in rows)
+        made = (load_record(ModelExecution, self.path, "model_executions", *row) for row in rows)
+        return frozenset(commit.version for each in made for commit in each.commits)
 
-    def _newest_commit(self, condition: str, value: str, target: str) -> "NewestCommit | None":
+    def _newest_commit(self, named: "_Named", target: str) -> "NewestCommit | None":
         rows = self._ask(
-            f"SELECT key, value FROM model_executions WHERE {condition}"  # noqa: S608 - one of our own expressions
-            " AND lower(json_extract(value, '$.target')) = ?"
-            " AND coalesce(json_extract(value, '$.commits[0]'),"
-            " json_extract(value, '$.adopted[0]')) IS NOT NULL ORDER BY key DESC LIMIT 1",
-            value,
-            target.lower(),
+            f"SELECT key, value FROM model_executions WHERE {named.condition} AND {COMMITTED}"  # noqa: S608 - our own expressions
+            f" AND {TARGET_OF_EXECUTION} = ? ORDER BY {named.order} DESC LIMIT 1",
+            named.value,
+            _lower(target),
         )
         for key, text in rows:
             found = load_record(ModelExecution, self.path, "model_executions", key, text)
             commit = max((*found.commits, *found.adopted), key=lambda each: each.version)
             return NewestCommit(RunId(key.partition("|")[0]), found, commit)
         return None
+
+
+class _Named(NamedTuple):
+    """Executions of one model, or of any: a condition, its value, and what orders them by time.
+
+    A plus sign keeps SQLite from walking all executions in that order to save sorting a few.
+    """
+
+    condition: str
+    value: str
+    order: str
+
+
+def _by_model(model: str) -> _Named:
+    return _Named(f"{MODEL_OF_KEY} = ?", key_of(model.lower()), "key")
+
+
+_BY_ANY: Final = _Named("? = ''", "", "+key")
+
+
+def _lower(target: str) -> str:
+    """A name in the lower case of SQLite, which leaves all but ASCII as it is."""
+    return target.translate(_ASCII_LOWER)
+
+
+_ASCII_LOWER: Final = {number: number + 32 for number in range(ord("A"), ord("Z") + 1)}
 
 
 def _began(firsts: Sequence[tuple[int, str]]) -> int:

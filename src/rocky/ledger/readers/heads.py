@@ -22,11 +22,8 @@ from rocky.ledger.database import connect_reader, translated
 from rocky.ledger.readers.history import LedgerReader
 from rocky.ledger.row_evidence import KEY_OF_ENTRY, RELIED_UPON, TABLE_OF_ENTRY
 from rocky.ledger.run_records import CommitRecord
-from rocky.ledger.schema import MODEL_OF_KEY, load_ledger_id, refuse_damaged
+from rocky.ledger.schema import COMMITTED, MODEL_OF_KEY, load_ledger_id, refuse_damaged
 
-_COMMITTED: Final = (
-    "(json_extract(value, '$.commits') IS NOT NULL OR json_extract(value, '$.adopted') IS NOT NULL)"
-)
 # From model to model by the index, and of each the newest row that has a commit.
 _NEWEST: Final = f"""
 WITH RECURSIVE models (name) AS (
@@ -36,7 +33,7 @@ WITH RECURSIVE models (name) AS (
   FROM models WHERE models.name IS NOT NULL
 )
 SELECT key, value FROM models JOIN model_executions ON key = (
-  SELECT key FROM model_executions WHERE {MODEL_OF_KEY} = models.name AND {_COMMITTED}
+  SELECT key FROM model_executions WHERE {MODEL_OF_KEY} = models.name AND {COMMITTED}
   ORDER BY key DESC LIMIT 1
 ) WHERE models.name IS NOT NULL
 """  # noqa: S608 - our own expressions

@@ -8,17 +8,19 @@ together, and hands out rows as they are stored, also those that make no sense.
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self, TypeVar
 
 from rocky.errors import RockyError
+from rocky.ledger.chain import CHAIN_TABLE
 from rocky.ledger.claims import is_alive
 from rocky.ledger.database import READER_PATIENCE_SECONDS, connect_reader, translated
 from rocky.ledger.provenance import CollectedFile
 from rocky.ledger.record import Record, RunId, key_of, load_record, rows_below, run_id_at, run_meant
+from rocky.ledger.row_evidence import KEY_OF_ENTRY, RELIED_UPON, TABLE_OF_ENTRY
 from rocky.ledger.run_records import (
     DIED,
     ArtifactRecord,
@@ -30,7 +32,11 @@ from rocky.ledger.run_records import (
 )
 from rocky.ledger.schema import (
     CHAINED_SINCE,
+    COMMITTED,
     MODEL_OF_KEY,
+    RUNNING,
+    UNFINISHED,
+    definitions_version,
     load_ledger_id,
     refuse_damaged,
     stored_version,
@@ -55,6 +61,7 @@ class LedgerReader:
         self._connection = connection
         with translated(path, writing=False):
             self.schema_version = stored_version(connection)
+            self._definitions = definitions_version(connection)
 
     @classmethod
     def open(cls, path: Path, patience: float = READER_PATIENCE_SECONDS) -> Self | None:
@@ -66,6 +73,11 @@ class LedgerReader:
     def is_chained(self) -> bool:
         """Whether the file has a chain: not so until a newer Rocky has written to it."""
         return (self.schema_version or 0) >= CHAINED_SINCE
+
+    def is_as_opened(self) -> bool:
+        """Whether the file still has the tables and indexes that were looked at on opening."""
+        with translated(self.path, writing=False):
+            return definitions_version(self._connection) == self._definitions
 
     def close(self) -> None:
         self._connection.close()
@@ -113,9 +125,9 @@ class LedgerReader:
         with translated(self.path, writing=False):
             return self._connection.execute(sql, values).fetchall()
 
-    def _stream(self, sql: str) -> Iterator[Any]:
+    def _stream(self, sql: str, *values: object) -> Generator[Any, None, None]:
         with translated(self.path, writing=False):
-            yield from self._connection.execute(sql)
+            yield from self._connection.execute(sql, values)
 
 
 LATEST: Final = "latest"
@@ -257,7 +269,39 @@ def open_evidence_reader(
 
 
 class EvidenceReader(LedgerReader):
-    """All there is in a ledger at one moment. A file of an older Rocky has no chain."""
+    """All there is in a ledger at one moment. A file of an older Rocky has no chain.
+
+    Of some `runs` alone, it has of the tables whose keys begin with a run only their rows.
+    """
+
+    def __init__(
+        self, path: Path, connection: sqlite3.Connection, runs: frozenset[str] | None = None
+    ) -> None:
+        super().__init__(path, connection)
+        self._runs = runs
+
+    def of_runs(self, runs: frozenset[str]) -> "EvidenceReader":
+        """The same moment, of some runs alone. It is closed with this one."""
+        return EvidenceReader(self.path, self._connection, runs)
+
+    def rested_upon(self) -> frozenset[str]:
+        """The runs whose records others may rest on; of those that only found all as it was none.
+
+        They have committed, built, promoted or erased something, or not ended; and the newest.
+        """
+        of_key = "substr(key, 1, instr(key, '|') - 1)"
+        parts = [
+            f"SELECT {of_key} FROM model_executions WHERE {COMMITTED}",  # noqa: S608 - our own expressions
+            f"SELECT {of_key} FROM input_provenance",  # noqa: S608 - our own expressions
+            f"SELECT key FROM run_history WHERE {UNFINISHED}",  # noqa: S608 - our own expressions
+            f"SELECT key FROM run_history WHERE {RUNNING}",  # noqa: S608 - our own expressions
+            "SELECT max(key) FROM run_history",
+        ]
+        with translated(self.path, writing=False):
+            there = table_names(self._connection)
+        parts += [f"SELECT key FROM {each}" for each in _BY_RUN if each in there]  # noqa: S608 - our own names
+        found = self._ask(" UNION ".join(parts))
+        return frozenset(str(run_id) for (run_id,) in found if run_id is not None)
 
     @property
     def ledger_id(self) -> str | None:
@@ -275,7 +319,35 @@ class EvidenceReader(LedgerReader):
             there = table in table_names(self._connection)
         if there:
             stored = self._stream(f"SELECT key, value FROM {table} ORDER BY key")  # noqa: S608 - one of our own names
-            yield from ((_text(key), _text(value)) for key, value in stored)
+            rows = ((_text(key), _text(value)) for key, value in stored)
+            wanted = self._runs if table in _OF_RUNS else None
+            yield from (row for row in rows if wanted is None or row[0].partition("|")[0] in wanted)
+
+    def count(self, table: str) -> int:
+        """How many rows a table has."""
+        return int(self._ask(f"SELECT count(*) FROM {table}")[0][0])  # noqa: S608 - one of our own names
+
+    def entries_of_run(self, run_id: str) -> tuple[int, int] | None:
+        """The numbers of the first and the last entry that a run wrote of itself; None of none."""
+        found = self._ask(
+            f"SELECT min(key), max(key) FROM {CHAIN_TABLE} WHERE {RELIED_UPON}"  # noqa: S608 - our own names
+            f" AND {KEY_OF_ENTRY} = ? AND {TABLE_OF_ENTRY} = 'run_history'",
+            run_id,
+        )
+        first, last = found[0]
+        return None if first is None else (int(first), int(last))
+
+    def runs_from(self, moment: datetime) -> Iterator[RunId]:
+        """The runs that began at a moment or later."""
+        found = self._ask(
+            "SELECT key FROM run_history WHERE key >= ? ORDER BY key", run_id_at(moment)
+        )
+        return (RunId(_text(key)) for (key,) in found)
+
+    def last_row(self, table: str) -> tuple[str, str] | None:
+        """The row of a table with the highest key; None when it has none."""
+        found = self._ask(f"SELECT key, value FROM {table} ORDER BY key DESC LIMIT 1")  # noqa: S608 - one of our own names
+        return (_text(found[0][0]), _text(found[0][1])) if found else None
 
     def all_executions(self) -> Iterator[RecordedExecution]:
         """What every run did with each model, oldest run first."""
@@ -285,6 +357,13 @@ class EvidenceReader(LedgerReader):
         """The files that were removed, in the order in which they were."""
         table = "collected_files"
         return tuple(load_record(CollectedFile, self.path, table, *row) for row in self.rows(table))
+
+
+_OF_RUNS: Final = frozenset(
+    {"run_history", "model_executions", "output_artifacts", "input_provenance"}
+)
+"""The tables whose keys begin with a run, and that grow with each one."""
+_BY_RUN: Final = ("promotions", "erasures")
 
 
 def _decode(stored: bytes) -> str:

@@ -24,7 +24,7 @@ from rocky.project.models import Target
 from rocky.project.pipeline_tables import PipelineTable
 from rocky.run.materialize.seeds import SEED_HASH
 from rocky.store.delta.actions import Action
-from rocky.store.delta.change import DELETE
+from rocky.store.delta.commit_actions import DELETE
 from rocky.store.delta.snapshot import MASKS, MASKS_ABOVE, ROWS_HASH
 from rocky.store.warehouse import Table, Warehouse
 

@@ -39,11 +39,11 @@ class Saves:
 
         places: list[Path] = []
         while not stop.is_set():
-            before, places = places, self._places()
+            before, places = places, self.places()
             fresh = set(places) - set(before) if before else set()
             for changes in watch_files(
                 *places,
-                watch_filter=lambda _, path: self._is_read(Path(path)),
+                watch_filter=lambda _, path: self.is_read(Path(path)),
                 step=_QUIET_MS,
                 stop_event=stop,
                 rust_timeout=_LOOK_MS,
@@ -51,7 +51,7 @@ class Saves:
             ):
                 yield frozenset(fresh | {Path(path) for _, path in changes})
                 fresh = set()
-                if places != self._places():
+                if places != self.places():
                     break
 
     def since(self, moment: int) -> frozenset[Path]:
@@ -61,23 +61,24 @@ class Saves:
         came into or went from are in it themselves.
         """
         found = {self.root} if _changed_at(self.root) >= moment else set()
-        for place in self._places():
+        for place in self.places():
             for folder, folders, names in os.walk(place):
                 here = Path(folder)
-                folders[:] = [each for each in folders if self._is_read(here / each)]
+                folders[:] = [each for each in folders if self.is_read(here / each)]
                 paths = (here, *(here / each for each in names))
                 found |= {each for each in paths if _changed_at(each) >= moment}
             if place.is_file() and _changed_at(place) >= moment:
                 found.add(place)
         return frozenset(found)
 
-    def _places(self) -> list[Path]:
+    def places(self) -> list[Path]:
         """What is watched: `rocky.toml` and the folders beside it, but not the tables."""
-        beside = [each for each in self.root.iterdir() if each.is_dir() and self._is_read(each)]
+        beside = [each for each in self.root.iterdir() if each.is_dir() and self.is_read(each)]
         named = self._config or self.root / "rocky.toml"
         return sorted([*beside, *([named] if named.exists() else [])])
 
-    def _is_read(self, path: Path) -> bool:
+    def is_read(self, path: Path) -> bool:
+        """Whether a project reads what is there, as far as its place tells."""
         if not path.is_relative_to(self.root):
             return True
         parts = path.relative_to(self.root).parts

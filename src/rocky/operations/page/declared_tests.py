@@ -6,11 +6,9 @@ from typing import Any, Final
 from rocky.analysis.disclosure import Disclosure
 from rocky.operations.page.records import PageTest
 from rocky.project import ModelFile
-from rocky.project.configuration.freshness import FreshnessRecord
+from rocky.project.configuration.freshness import FreshnessRecord, exactly
 from rocky.project.configuration.labels import shown_meta, shown_text
 from rocky.project.configuration.model import AssertionRecord
-from rocky.run.checks.assertions import name_of
-from rocky.run.checks.freshness import exactly
 
 _HIDDEN: Final = "(not shown: the column is classified)"
 _QUOTING: Final = frozenset(("accepted_values", "in_range", "regex_match", "aggregate"))
@@ -29,7 +27,7 @@ def _tests(
     model: ModelFile, went: Mapping[str, bool], disclosure: Disclosure
 ) -> Iterator[PageTest]:
     for each in model.tests:
-        name = name_of(each)
+        name = each.called
         asked = each.type in _QUOTING and each.column is not None
         hides = asked and disclosure.in_column(model.key, each.column or "")
         yield PageTest(

@@ -50,11 +50,12 @@ class OverlayState:
 
 
 class TableSignal(NamedTuple):
-    """A table, its state as a place in `states`, and why in words."""
+    """A table, its state as a place in `states`, why in words, and the columns that these name."""
 
     table: int
     state: int
     words: str
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -155,15 +156,13 @@ def _judge_drift(
 
 
 def _drift_signal(place: int, drift: Sequence[DriftRecord]) -> TableSignal:
-    told = [
-        f"{each.column}: {each.action.replace('_', ' ')}"
-        for each in drift
-        if each.grade != "ignore"
-    ]
+    told = [each for each in drift if each.grade != "ignore"]
     if not told:
         return TableSignal(place, 0, "no difference when it was last copied")
     noticed = any(each.grade == "grace" for each in drift)
-    return TableSignal(place, 2 if noticed else 1, _named(told))
+    words = _named([f"{each.column}: {each.action.replace('_', ' ')}" for each in told])
+    columns = tuple(each.column for each in told[:_SHOWN])
+    return TableSignal(place, 2 if noticed else 1, words, columns)
 
 
 def _recorded_drift(
@@ -214,11 +213,12 @@ def _breaking_signal(place: int, found: TableChanges) -> TableSignal:
         " ".join(filter(None, (each.column_name, each.change_type.replace("_", " "))))
         for each in changes
     ]
+    columns = tuple(each.column_name for each in changes[:_SHOWN] if each.column_name)
     if any(each.impact is Impact.BREAKING for each in changes):
-        return TableSignal(place, 3, _named(words))
+        return TableSignal(place, 3, _named(words), columns)
     if found.table.status == "affected":
         return TableSignal(place, 1, f"by {_named(found.table.affected_by)}")
-    return TableSignal(place, 2, _named(words) or found.table.status)
+    return TableSignal(place, 2, _named(words) or found.table.status, columns)
 
 
 # ------------------------------------------------------------------ replay
@@ -284,11 +284,14 @@ def _judge_governance(
         if found is not None:
             worst = {each: max(_PROTECTION[env.state] for env in each.envs) for each in found}
             state = max(worst.values())
-            told = sorted(f"{each.column} ({each.classification})" for each in found)
-            yield TableSignal(place, state, _named(told))
+            named = sorted(found, key=lambda each: (each.column, each.classification))
+            told = [f"{each.column} ({each.classification})" for each in named]
+            shown = tuple(each.column for each in named[:_SHOWN])
+            yield TableSignal(place, state, _named(told), shown)
         elif table.classified:
             tagged = [f"{column} ({tag})" for column, tag in table.classified.items()]
-            yield TableSignal(place, 4, f"a {table.kind} with {_named(tagged)}")
+            words = f"a {table.kind} with {_named(tagged)}"
+            yield TableSignal(place, 4, words, tuple(table.classified)[:_SHOWN])
         elif table.kind == "model":
             known = counted(len(table.columns), "column")
             yield TableSignal(place, 3, f"none of {known} has a tag")

@@ -165,7 +165,8 @@ class PageTable:
     """A table as lists, searches and the graph need it.
 
     `part` is the file that has its details, `reads` are tables, `outcome` is of its last execution.
-    `tests_passed` and `tests_failed` count its tests by how each was last recorded.
+    `tests_passed` and `tests_failed` count its tests by how each was last recorded; `tests_went` is
+    that of each of them, where any was.
     """
 
     name: str
@@ -185,6 +186,7 @@ class PageTable:
     tests: tuple[str, ...] = ()
     tests_passed: int | None = None
     tests_failed: int | None = None
+    tests_went: tuple[bool | None, ...] = ()
     errors: int | None = None
     warnings: int | None = None
     outcome: str | None = None

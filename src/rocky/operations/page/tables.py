@@ -155,6 +155,7 @@ class _Collector:
                 "tests": tuple(each.name for each in tests),
                 "tests_passed": ended[True] or None,
                 "tests_failed": ended[False] or None,
+                "tests_went": tuple(each.passed for each in tests) if went else (),
             }
         if isinstance(table, SeedTable):
             target = target_of_seed(table, self._compilation.project.config)

@@ -4,11 +4,13 @@ And against what somebody has kept of it elsewhere: seals, or the hash of an ent
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
+from rocky.diagnostics.render import counted
 from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import (
     InvalidRequest,
@@ -32,6 +34,8 @@ from rocky.plan.arguments import Request
 # Only who has kept something pays for what checks signatures.
 if TYPE_CHECKING:
     from rocky.evidence.seals import KeptHeads, KeptSeal
+    from rocky.evidence.verification import Verification
+    from rocky.operations.proof.verified_point import NamedPoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +44,16 @@ class VerifyRequest(Request):
 
     `sealed` is where seals are (a file, a folder or `git:REF[:PATH]`), `allowed_signers` the list
     of who may seal, and `head` the hash of an entry: the ledger must go on from each.
+
+    `since` leaves out what was recorded before a point: a run (what came after it), a moment (what
+    began then or later), the name of one of the seals, or `seal` for the newest of them.
     """
 
     what: str | None = None
     sealed: str | None = None
     head: str | None = None
     allowed_signers: Path | None = None
+    since: str | datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +66,10 @@ class VerifiedScope:
 
 @dataclass(frozen=True, slots=True)
 class VerifiedCounts:
-    """How much was looked at; `collected` are files that `rocky gc` removed since."""
+    """How much was looked at; `collected` are files that `rocky gc` removed since.
+
+    `unread` are files that recent runs name and that an earlier run had already.
+    """
 
     runs: int
     records: int
@@ -71,6 +82,21 @@ class VerifiedCounts:
     collected: int
     anchors: int
     seals: int
+    unread: int
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedSince:
+    """What was left out: the records of `earlier_runs` were compared with the chain, not judged.
+
+    Nor were the files read that they name. `seq` is the entry of the chain that it was left out up
+    to; of a seal, the chain has the entry that was sealed.
+    """
+
+    kind: Literal["run", "moment", "seal"]
+    name: str
+    seq: int
+    earlier_runs: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +130,10 @@ class VerifiedCommit:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class VerifyReport(Digested):
-    """Where evidence and tables disagree; `notes` are what is merely unfinished."""
+    """Where evidence and tables disagree; `notes` are what is merely unfinished.
+
+    With `since`, `verified` is said of what came after that point, and of the chain as a whole.
+    """
 
     scope: VerifiedScope
     verified: bool
@@ -114,6 +143,7 @@ class VerifyReport(Digested):
     head: ChainHead
     seals: tuple[VerifiedSeal, ...]
     sealed_in: VerifiedCommit | None = None
+    since: VerifiedSince | None = None
 
 
 def verify(workspace: Workspace, request: VerifyRequest) -> VerifyReport:
@@ -123,12 +153,21 @@ def verify(workspace: Workspace, request: VerifyRequest) -> VerifyReport:
     SignersUnusable, KeygenUnavailable, InvalidRequest and what git raises.
     """
     # Here: `rocky replay` has these reports too, and shows a record without any store.
-    from rocky.evidence.verification import VerificationScope, verify_ledger  # noqa: PLC0415
+    from rocky.evidence.scope import VerificationScope  # noqa: PLC0415
+    from rocky.evidence.verification import verify_ledger  # noqa: PLC0415
+    from rocky.operations.proof.verified_point import find_point  # noqa: PLC0415
     from rocky.operations.warehouses import lost_ledger, recorded_warehouses  # noqa: PLC0415
 
     def choose(reader: EvidenceReader) -> VerificationScope:
-        return VerificationScope(*_find_scope(reader, request.what))
+        run_id, target = _find_scope(reader, request.what)
+        if request.since is None:
+            return VerificationScope(run_id, target)
+        if run_id is not None:
+            raise InvalidRequest("a run is one alone: `since` has nothing to leave out")
+        named[:] = [find_point(reader, request.since, kept)]
+        return VerificationScope(None, target, since=named[0].point)
 
+    named: list[NamedPoint] = []
     workspace = known_branch(workspace)
     path = state_path(workspace)
     # A copy that may be out of date proves nothing.
@@ -146,11 +185,12 @@ def verify(workspace: Workspace, request: VerifyRequest) -> VerifyReport:
         )
     scope, result = found
     findings = (*result.findings, *refused)
+    since, left = _describe_point(named, result)
     return VerifyReport(
         _describe_scope(scope.run_id, scope.target),
         not findings,
         findings,
-        (*result.notes, *others),
+        (*result.notes, *others, *left),
         VerifiedCounts(**{each.name: result.checked.get(each.name, 0) for each in _COUNTS}),
         ChainHead(*result.head),
         tuple(
@@ -158,6 +198,27 @@ def verify(workspace: Workspace, request: VerifyRequest) -> VerifyReport:
             for name, seal in kept.seals
         ),
         place,
+        since,
+    )
+
+
+def _describe_point(
+    named: "Sequence[NamedPoint]", result: "Verification"
+) -> tuple[VerifiedSince | None, tuple[str, ...]]:
+    """What was left out before the point that was asked for, and in words."""
+    if not named:
+        return None, ()
+    kind, name, point = named[0]
+    if result.since is None:
+        return None, (
+            f"the {kind} `{name}` is not in the chain as it was sealed: nothing was left out",
+        )
+    earlier, unread = result.checked.get("earlier_runs", 0), result.checked.get("unread", 0)
+    proof = ", whose seal the chain goes on from" if kind == "seal" else ""
+    return VerifiedSince(kind, name, point.seq, earlier), (
+        f"since {kind} `{name}`, entry {point.seq:,}{proof}: the records of"
+        f" {counted(earlier, 'earlier run')} were compared with the chain and not judged, and"
+        f" {counted(unread, 'file')} that they had already not read",
     )
 
 

@@ -145,9 +145,13 @@ class HistoryReport(Digested):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionSummary:
-    """What one run did with the model. `run` is there for an audit, while it is recorded."""
+    """What one run did with the model, its `outcome` a word for people.
+
+    `run` is there for an audit, while it is recorded.
+    """
 
     run_id: RunId
+    outcome: str
     execution: ModelExecution = flat(without=("model_name",))
     run: RunAudit | None = None
 
@@ -293,7 +297,9 @@ def _executions(
         name,
         len(found),
         tuple(
-            ExecutionSummary(run_id=run_id, execution=each, run=audits.get(run_id))
+            ExecutionSummary(
+                run_id=run_id, outcome=outcome_of(each), execution=each, run=audits.get(run_id)
+            )
             for run_id, each in found
         ),
     )

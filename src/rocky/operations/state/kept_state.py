@@ -87,7 +87,8 @@ class RunningClaim:
 class StateReport(Digested):
     """What the state file holds. Without `schema_version_on_disk` there is no file yet.
 
-    `claims` are of this machine's file; `backend` is where it is kept, which is not asked here.
+    `claims` are of this machine's file, `runs_elsewhere` are going on at others. `backend` is where
+    it is kept; `backend_problem` is why that could not be asked, and then this is the copy here.
     """
 
     path: str
@@ -104,6 +105,8 @@ class StateReport(Digested):
     schema_version_on_disk: int | None = None
     claims: tuple[RunningClaim, ...] = ()
     backend: str | None = None
+    runs_elsewhere: tuple[RunId, ...] = ()
+    backend_problem: str | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -140,7 +143,10 @@ def show_state(workspace: Workspace) -> StateReport:
     """What is remembered between runs."""
     workspace = known_branch(workspace)
     path = state_path(workspace)
-    with open_history(workspace) as reader:
+    problems: list[str] = []
+    elsewhere: frozenset[str] = frozenset()
+    with open_history(replace(workspace, warn=problems.append)) as reader:
+        elsewhere = reader.alive_elsewhere if reader is not None else elsewhere
         remembered = open_pipeline_state_reader(path) if reader is not None else None
         if reader is None or remembered is None:
             return StateReport(str(path), SCHEMA_VERSION, *EMPTY_TOTALS, (), (), (), (), (), ())
@@ -151,6 +157,8 @@ def show_state(workspace: Workspace) -> StateReport:
         watermarks=_hide(workspace, found.watermarks),
         claims=tuple(_claims(path)),
         backend=state_settings(workspace).backend,
+        runs_elsewhere=tuple(RunId(each) for each in sorted(elsewhere)),
+        backend_problem="; ".join(problems) or None,
     )
 
 

@@ -21,7 +21,7 @@ from rocky.project.configuration.model import AssertionRecord
 from rocky.project.models import Target
 from rocky.project.sources import SourceTable
 from rocky.run.checks.assertion_sql import AssertionSubject
-from rocky.run.checks.assertions import COUNTS, check_assertions, name_of, quotes_value
+from rocky.run.checks.assertions import COUNTS, check_assertions, quotes_value
 from rocky.run.checks.outcomes import AssertionOutcome
 from rocky.run.engine.failures import STEP_ERRORS, classify_step_failure
 from rocky.run.engine.protocol import StepFailure
@@ -183,7 +183,7 @@ def unmatched_assertions(
 def _unanswered(table: str, assertion: AssertionRecord, why: str | None) -> CheckOutcome:
     return CheckOutcome(
         table,
-        name_of(assertion),
+        assertion.called,
         assertion.type,
         passed=False,
         severity=assertion.severity,

@@ -13,12 +13,11 @@ from rocky.language.datatypes.types import StructField
 from rocky.ledger.pipeline_records import CheckOutcome
 from rocky.pipelines.checks.answers import TableQueries, find_column, newest_moment
 from rocky.pipelines.report import CheckedTable
-from rocky.project.configuration.freshness import FreshnessRecord
+from rocky.project.configuration.freshness import FreshnessRecord, exactly
 from rocky.project.configuration.pipelines import FreshnessCheck
 from rocky.run.checks.freshness import (
     SKEW,
     Newest,
-    exactly,
     judge_newest,
     newest_query,
     opening_outcome,

@@ -19,7 +19,6 @@ from rocky.project.configuration.model import ABOUT_ROWS, AssertionRecord
 from rocky.project.configuration.pipelines import Quarantine
 from rocky.project.models import Target
 from rocky.run.checks.assertion_sql import AssertionSubject, Unanswerable, row_condition
-from rocky.run.checks.assertions import name_of
 from rocky.run.engine.sql import UnwritableValue
 from rocky.run.materialize.build import Build, Built, Materialize
 from rocky.store.delta.change import Change
@@ -108,19 +107,19 @@ def _conditions(
     for each in assertions:
         if each.column is not None and each.column.lower() not in types:
             raise QuarantineRefused(
-                f"assertion `{name_of(each)}`: the table has no column `{each.column}`"
+                f"assertion `{each.called}`: the table has no column `{each.column}`"
             )
         try:
             wrong = row_condition(each, AssertionSubject("", types, now=now))
         except (Unanswerable, UnwritableValue) as failure:
-            raise QuarantineRefused(f"assertion `{name_of(each)}`: {failure}") from failure
+            raise QuarantineRefused(f"assertion `{each.called}`: {failure}") from failure
         found[_label(each, found)] = f"coalesce({wrong}, FALSE)"
     return found
 
 
 def _label(assertion: AssertionRecord, taken: Iterable[str]) -> str:
     """`_error_` and the assertion's name, made unique."""
-    plain = ERROR_PREFIX + _UNFIT.sub("_", name_of(assertion).lower()).strip("_")
+    plain = ERROR_PREFIX + _UNFIT.sub("_", assertion.called.lower()).strip("_")
     label, number = plain, 1
     while label in taken:
         number += 1

@@ -22,6 +22,8 @@ from rocky.project.toml.variables import Keys
 _UNITS: Final = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800}
 _SHORT: Final = {"s": 1, "min": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _DURATION: Final = re.compile(r"\s*(\d{1,9})\s*([a-z]+)\s*", re.IGNORECASE)
+SHOWN_UNITS: Final = ((86_400, "day", "days"), (3_600, "h", "h"))
+"""Seconds of a unit, and what one and several of it are called."""
 _EXPECTED: Final = 'a duration such as "6 hours" or "1 day" is expected'
 
 
@@ -36,6 +38,14 @@ def parse_duration(value: Any) -> int:
         known = ", ".join(f"{each}s" for each in _UNITS)
         raise ValueError(f"`{found[2]}` is no unit of time: {known}")
     return int(found[1]) * seconds
+
+
+def exactly(seconds: int) -> str:
+    """A duration in the largest unit of which it is a multiple."""
+    for unit, one, several in SHOWN_UNITS:
+        if seconds and seconds % unit == 0:
+            return f"1 {one}" if seconds == unit else f"{seconds // unit} {several}"
+    return f"{seconds} s"
 
 
 Duration = Annotated[int, Parsed(parse_duration)]

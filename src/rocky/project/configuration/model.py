@@ -163,6 +163,14 @@ class AssertionRecord(NamedTuple):
     days: NonNegative | None = None
     use: str | None = None
 
+    @property
+    def called(self) -> str:
+        """Its own name, or its type and what it looks at."""
+        if self.name is not None:
+            return self.name
+        about = self.column or ",".join(self.columns)
+        return f"{self.type}:{about}" if about else self.type
+
 
 def _read_assertion(value: Any, at: Keys, problems: Problems) -> Any:
     read = reader_for(AssertionRecord)(value, at, problems)

@@ -153,14 +153,6 @@ def check_assertions(
     return [answers.get(index, each.outcome) for index, each in enumerate(pending)]
 
 
-def name_of(assertion: AssertionRecord) -> str:
-    """What an assertion is called: its own name, or its type and what it looks at."""
-    if assertion.name is not None:
-        return assertion.name
-    about = assertion.column or ",".join(assertion.columns)
-    return f"{assertion.type}:{about}" if about else assertion.type
-
-
 def _prepare(
     name: str,
     assertion: AssertionRecord,
@@ -169,7 +161,7 @@ def _prepare(
 ) -> _Pending:
     outcome = AssertionOutcome(
         name,
-        name_of(assertion),
+        assertion.called,
         assertion.type,
         assertion.severity,
         passed=False,

@@ -13,7 +13,7 @@ from typing import Any, Final
 from rocky.errors import RockyError
 from rocky.language.names import quote_name, quote_text
 from rocky.plan.steps import Read
-from rocky.project.configuration.freshness import FreshnessRecord
+from rocky.project.configuration.freshness import SHOWN_UNITS, FreshnessRecord, exactly
 from rocky.project.sources import SourceTable
 from rocky.run.checks.outcomes import AssertionOutcome
 from rocky.run.checks.relations import BoundRelations, name_of
@@ -24,10 +24,6 @@ from rocky.spark.source_files import hide_location
 
 SKEW: Final = timedelta(minutes=5)
 """How far clocks may be apart: a timestamp up to this far ahead is the present."""
-
-
-_UNITS: Final = ((86_400, "day", "days"), (3_600, "h", "h"))
-"""Seconds of a unit, and what one and several of it are called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,20 +78,12 @@ def _parsed(text: str) -> datetime:
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
-def exactly(seconds: int) -> str:
-    """A duration in the largest unit of which it is a multiple."""
-    for unit, one, several in _UNITS:
-        if seconds and seconds % unit == 0:
-            return f"1 {one}" if seconds == unit else f"{seconds // unit} {several}"
-    return f"{seconds} s"
-
-
 def roughly(age: int, allowed: int) -> str:
     """A duration in whole units, of which there are two at least.
 
     What is too old is never rounded down to what would be allowed.
     """
-    for unit, _, several in _UNITS:
+    for unit, _, several in SHOWN_UNITS:
         if age >= 2 * unit and (age <= allowed or age // unit * unit > allowed):
             return f"{age // unit} {several}"
     return f"{age} s"

@@ -31,6 +31,31 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
+class Kept:
+    """The rows of a query that was run once, as files in a staging folder of a table.
+
+    The bounds of their columns are those that a log would have.
+    """
+
+    folder: str
+    files: tuple[DataFile, ...]
+    columns: tuple[StructField, ...]
+
+    @property
+    def rows(self) -> int:
+        return sum(file.rows for file in self.files)
+
+    @property
+    def bytes(self) -> int:
+        return sum(file.size for file in self.files)
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The rows as if they were a table."""
+        return Snapshot(-1, self.columns, (), self.files, {}, {}, "", 0)
+
+
+@dataclass(frozen=True, slots=True)
 class SourcePin:
     """What a source was when it was read: its files with size and time, or a version.
 
@@ -101,6 +126,12 @@ class Views(Protocol):
     def bind_frame(self, view: str, frame: Frame) -> None:
         """A view over a frame: how a strategy builds on the author's query."""
 
+    def bind_kept(self, view: str, frame: Frame, table: Table) -> Kept:
+        """Run a query once; the view shows its rows, which lie in a staging folder of the table.
+
+        There they stay until somebody removes them.
+        """
+
     def unbind(self, views: Sequence[str]) -> None: ...
 
 
@@ -155,6 +186,10 @@ class Engine(Protocol):
 
     def explain(self, error: BaseException) -> Failure:
         """What an error of this Spark means; a JVM that died may have said why."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What whoever asked for the run should know of how this Spark does its work."""
 
     @property
     def end(self) -> EngineEnd | None:

@@ -13,7 +13,13 @@ from itertools import starmap
 from pathlib import Path
 from typing import Any, Final
 
-from rocky.errors import InternalError, ModelFailed, SourceUnreadable, SparkUnavailable
+from rocky.errors import (
+    AdapterUnusable,
+    InternalError,
+    ModelFailed,
+    SourceUnreadable,
+    SparkUnavailable,
+)
 from rocky.language.datatypes.types import StructField
 from rocky.language.declared_functions import DeclaredFunction
 from rocky.project.configuration.blocks import Adapter
@@ -26,17 +32,19 @@ from rocky.run.engine.protocol import (
     EngineFacts,
     Frame,
     Jobs,
+    Kept,
     SourcePin,
     Written,
 )
 from rocky.run.engine.sources import NeedsDeltaConnector, find_delta_source
 from rocky.spark.connection import Connection, active_session, adopt_session, function_mode
+from rocky.spark.executors import Executors
 from rocky.spark.failures import SPARK_ERRORS
 from rocky.spark.frame import fields_of, take_rows, take_table
 from rocky.spark.function_descriptions import describe_function
 from rocky.spark.functions import NO_FUNCTIONS, SessionFunctions
 from rocky.spark.interface import WRITER, Failure, Layout
-from rocky.spark.jobs import jobs_of, map_on_executors
+from rocky.spark.jobs import jobs_of
 from rocky.spark.keyed_hashes import KeyedHashes
 from rocky.spark.output import last_lines
 from rocky.spark.reader import (
@@ -60,8 +68,9 @@ from rocky.spark.session import (
 )
 from rocky.spark.settings import refuse_substitution
 from rocky.spark.source_files import Pinned, PinnedFile, source_label
-from rocky.spark.writer import write_staged
+from rocky.spark.writer import keep_rows, write_staged
 from rocky.store.delta.snapshot import Snapshot
+from rocky.store.parquet.kept_rows import find_kept
 from rocky.store.parquet.staging import place_files
 from rocky.store.warehouse import Table
 
@@ -169,6 +178,13 @@ class SparkViews:
     def bind_frame(self, view: str, frame: Frame) -> None:
         frame.createOrReplaceTempView(view)
 
+    def bind_kept(self, view: str, frame: Frame, table: Table) -> Kept:
+        folder, columns = table.new_staging(), fields_of(frame)
+        keep_rows(frame, f"{table.uri}/{folder}")
+        kept = Kept(folder, find_kept(table, folder, columns), columns)
+        self.bind_table(view, table, kept.snapshot)
+        return kept
+
     def frame_of(self, view: str) -> Frame:
         return self.session.table(view)
 
@@ -206,6 +222,8 @@ class SparkEngine:
         self._session = connection.session
         self._functions = SessionFunctions(self._session, functions, root)
         self.hashes = KeyedHashes(self._session)
+        self._executors = Executors(self._session)
+        self.notes: Sequence[str] = self._executors.notes
         self.views: SparkViews = self._views(root, options or {})
         self.jobs: Jobs = jobs_of(connection)
         self.catalogue: Catalogue = SparkCatalogue(self._session)
@@ -291,6 +309,12 @@ class SparkEngine:
             run_tasks=self._run_tasks(),
         )
         placed = sum(file.rows for file in files)
+        if staged.rows and not files and self._connection.kind != "local":
+            raise AdapterUnusable(
+                f"executors wrote {staged.rows} rows for `{table.name}`, and no file of theirs lies"
+                f" at `{table.uri}` as this machine sees it: on a cluster the `warehouse` is a"
+                " folder that all machines share, or an `s3://` URI"
+            )
         if placed != staged.rows:
             raise InternalError(
                 f"Spark counted {staged.rows} rows for `{table.name}` and its files hold {placed}"
@@ -301,12 +325,7 @@ class SparkEngine:
         """Executors hash what they wrote, except where the driver is the executor."""
         if self._connection.kind == "local":
             return None
-        session = self._session
-
-        def run_tasks(function: Callable[[str], Any], texts: Sequence[str]) -> list[Any]:
-            return map_on_executors(session, function, texts)
-
-        return run_tasks
+        return self._executors.map
 
 
 @contextmanager

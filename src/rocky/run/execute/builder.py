@@ -290,9 +290,9 @@ class Builder:
         context, inputs = self._context, made_from.inputs
         context.watermarks.check(step.key)
         columns = self._columns(step)
-        layout = choose_layout(
-            model, columns, self._plan.project.config.store, [each.bytes for each in inputs]
-        )
+        project = self._plan.project
+        sizes = [each.bytes for each in inputs]
+        layout = choose_layout(model, columns, project.config.store, sizes, project.functions)
         return Build(
             model=model,
             columns=columns,
@@ -311,7 +311,7 @@ class Builder:
             authority=context.authority,
             comments=self._comments.of_model(step.key),
             classify=classify,
-            contract=self._plan.project.contracts.get(step.key),
+            contract=project.contracts.get(step.key),
             masks=mask_sql_of(self._plan.compilation, step.key),
         )
 

@@ -25,11 +25,7 @@ from rocky.plan.steps import RunPlan
 from rocky.plan.watermarks import WatermarkFindings
 from rocky.run.engine.classified import ClassifiedColumns
 from rocky.run.engine.protocol import Engine, EngineEnd
-from rocky.run.execute.builder import (
-    Builder,
-    ResultReuse,
-    record_unbuilt_steps,
-)
+from rocky.run.execute.builder import Builder, ResultReuse, record_unbuilt_steps
 from rocky.run.execute.scheduler import Throttle
 from rocky.run.execute.unfit_steps import (
     record_left_out_steps,
@@ -216,7 +212,8 @@ class _RunInProgress:
         retention = self._plan.project.config.state.retention
         sweep_if_due(self._ledger, [self._resources.warehouse], retention, self._times.now())
         self._anchor()
-        for warning in (*step_warnings(report.outcomes), *concluded.warnings):
+        noted = self._engine.notes if self._engine is not None else ()
+        for warning in (*step_warnings(report.outcomes), *concluded.warnings, *noted):
             self._warn(warning)
         self._log_output()
         warnings, end = tuple(self._warnings), self._engine_end

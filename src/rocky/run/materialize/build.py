@@ -5,7 +5,8 @@ never touches the ledger. How rows are cut into files depends on settings and pi
 never on the machine, or canonical files would differ between a laptop and a cluster.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Protocol
@@ -18,6 +19,8 @@ from rocky.project.configuration.model import Store
 from rocky.project.configuration.strategies import (
     ContentAddressed,
     DeleteInsert,
+    FullRefresh,
+    MaterializedView,
     Merge,
     Snapshot,
     Strategy,
@@ -123,6 +126,16 @@ CANONICAL_UP_TO_BYTES: Final = 1 << 30
 """With `canonical = "auto"`: inputs up to here. Sorting all columns costs up to 1.4 times a plain
 write; below a gigabyte that is seconds, above it the price of equal bytes is the owner's choice."""
 
+ONE_TASK_BYTES: Final = 16 << 20
+"""Inputs up to here are sorted by the task that makes the rows. Handing them to another task costs
+a quarter of the write; making them in several wins little, because such inputs are read by few."""
+
+_MAKES_ROWS: Final = re.compile(
+    r"\b(?:range|sequence)\s*\(|\brecursive\b|\bcross\s+join\b", re.IGNORECASE
+)
+_WORD: Final = re.compile(r"\w+")
+_FROM_INPUTS_ALONE: Final = (FullRefresh, ContentAddressed, MaterializedView)
+
 _KEYED_ROWS_PER_FILE: Final = 250_000
 """Rows a file of a table that is merged by key: a merge rewrites whole files, so they are small."""
 
@@ -136,8 +149,12 @@ def choose_layout(
     columns: Sequence[StructField],
     project_store: Store,
     input_bytes: Iterable[int | None],
+    functions: Collection[str] = (),
 ) -> Layout:
-    """The layout of a model whose inputs are that large; None is an input of unknown size."""
+    """The layout of a model whose inputs are that large; None is an input of unknown size.
+
+    `functions` are those that the project declares, in lower case.
+    """
     sizes = list(input_bytes)
     size = None if None in sizes else sum(each for each in sizes if each is not None)
     wanted = (model.settings.store or project_store).canonical
@@ -148,7 +165,23 @@ def choose_layout(
     layout = Layout(partition_columns_of(model, columns), canonical, _pieces(size))
     if isinstance(model.strategy, Merge | Snapshot):
         layout = replace(layout, max_rows_per_file=_KEYED_ROWS_PER_FILE)
-    return replace(layout, cluster_by=clustered)
+    little = size is not None and size <= ONE_TASK_BYTES and _is_light(model, functions)
+    return replace(layout, cluster_by=clustered, in_one_task=canonical and little)
+
+
+def _is_light(model: ModelFile, functions: Collection[str]) -> bool:
+    """Whether what a model costs follows from the size of its inputs: functions may do anything."""
+    return (
+        isinstance(model.strategy, _FROM_INPUTS_ALONE)
+        and not model.is_python
+        and not may_make_rows(model.sql)
+        and not any(word in functions for word in _WORD.findall(model.sql.lower()))
+    )
+
+
+def may_make_rows(sql: str) -> bool:
+    """Whether a query may make many rows of few."""
+    return _MAKES_ROWS.search(sql) is not None
 
 
 def partition_columns_of(model: ModelFile, columns: Sequence[StructField]) -> tuple[str, ...]:

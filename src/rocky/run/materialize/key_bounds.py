@@ -1,21 +1,27 @@
 """Keys and their bounds: which files may hold a key, and the refusal of a key that is not unique.
 
 Bounds are read from Delta's statistics; one that is absent says nothing. Texts are compared by code
-point, which is the order of their UTF-8 bytes; times are texts of one width.
+point, which is the order of their UTF-8 bytes; times are texts of one width. Of few rows the keys
+themselves are looked at, so that a file that lies between two of them is not reached.
 """
 
 import json
+from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any, Final
 
 from rocky.errors import ModelFailed
 from rocky.language.datatypes.types import INTEGRAL_KINDS, DataType
 from rocky.language.names import quote_name
+from rocky.run.engine.protocol import Kept
 from rocky.run.engine.sql import column_list
 from rocky.run.materialize.workspace import Workspace
 from rocky.store.data_file import DataFile
 from rocky.store.delta.snapshot import Snapshot
+from rocky.store.parquet.rows import load_batches
+from rocky.store.warehouse import Table
 
 _TEXT_KINDS: Final = frozenset({"string", "date"})
 
@@ -51,12 +57,16 @@ def is_bounded(kind: DataType) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class KeyRange:
-    """Where the values of a key column lie: `low` is None when all are null."""
+    """Where the values of a key column lie: `low` is None when all are null.
+
+    `values` are all that are not null, sorted, where they are known.
+    """
 
     column: str
     low: Any
     high: Any
     has_null: bool
+    values: tuple[Any, ...] | None = None
 
     def may_meet(self, file: DataFile) -> bool:
         """Whether the file may hold a row with one of the values."""
@@ -68,10 +78,55 @@ class KeyRange:
         if bounds.low is None or bounds.high is None:
             # A file of nulls alone has no bounds.
             return bounds.nulls != file.rows
+        if self.values is not None:
+            at = bisect_left(self.values, bounds.low)
+            return at < len(self.values) and bool(self.values[at] <= bounds.high)
         return bool(bounds.low <= self.high and self.low <= bounds.high)
 
 
-_ROWS: Final = "__rocky_rows"
+_FEW_ROWS: Final = 50_000
+"""Of so many rows the keys are read here: that takes a tenth of a second at most."""
+
+
+def find_ranges(table: Table, kept: Kept, keys: Sequence[str]) -> list[KeyRange]:
+    """Where the keys of kept rows lie, column by column; a column that cannot be told is left out.
+
+    Raises `StoreUnreadable`.
+    """
+    types = {each.name: each for each in kept.columns}
+    columns = [types[key] for key in keys if is_bounded(types[key].type)]
+    ranges = [each for each in (_range_of(kept, one.name) for one in columns) if each is not None]
+    if not ranges or kept.rows > _FEW_ROWS:
+        return ranges
+    told = [types[each.column] for each in ranges]
+    values: list[set[Any]] = [set() for _ in told]
+    for batch in load_batches(table, kept.snapshot, told):
+        for found, column in zip(values, batch, strict=True):
+            found.update(column)
+    return [
+        # Text that is no UTF-8 comes as bytes, which do not sort among texts.
+        each
+        if any(isinstance(value, bytes) for value in found)
+        else replace(each, values=tuple(sorted(map(_as_bound, found - {None}))))
+        for each, found in zip(ranges, values, strict=True)
+    ]
+
+
+def _range_of(kept: Kept, column: str) -> KeyRange | None:
+    bounds = [(bounds_of(file, column), file.rows) for file in kept.files]
+    if any(each.nulls is None or (each.low is None and each.nulls < n) for each, n in bounds):
+        return None
+    lows = [each.low for each, _ in bounds if each.low is not None]
+    highs = [each.high for each, _ in bounds if each.high is not None]
+    if len(lows) != len(highs):
+        return None
+    has_null = any(each.nulls for each, _ in bounds)
+    return KeyRange(column, min(lows, default=None), max(highs, default=None), has_null)
+
+
+def _as_bound(value: Any) -> Any:
+    # A file's bounds of dates are texts.
+    return value.isoformat() if isinstance(value, date) else value
 
 
 def check_unique(workspace: Workspace, view: str, keys: Sequence[str]) -> None:
@@ -104,33 +159,3 @@ def _describe_key(keys: Sequence[str], values: Sequence[Any]) -> str:
         f"{key} = {'NULL' if value is None else value}"
         for key, value in zip(keys, values, strict=True)
     )
-
-
-def inspect_keys(workspace: Workspace, view: str, keys: Sequence[str]) -> list[KeyRange] | None:
-    """Where the keys of a view lie, column by column; None when it has no rows.
-
-    Raises ModelFailed when two of its rows have one key.
-    """
-    columns = [workspace.column(key) for key in keys if is_bounded(workspace.column(key).type)]
-    asked = [f"max({_ROWS})"]
-    for each in columns:
-        kind, name = each.type.kind, quote_name(each.name)
-        asked += [_bound("min", name, kind), _bound("max", name, kind), f"count_if({name} IS NULL)"]
-    (row,) = workspace.ask(
-        f"SELECT {', '.join(asked)} FROM (SELECT {column_list(keys)}, count(*) AS {_ROWS}"
-        f" FROM {view} GROUP BY {column_list(keys)})"
-    )
-    if row[0] is None:
-        return None
-    if row[0] > 1:
-        check_unique(workspace, view, keys)
-    return [
-        KeyRange(each.name, row[3 * at + 1], row[3 * at + 2], bool(row[3 * at + 3]))
-        for at, each in enumerate(columns)
-    ]
-
-
-def _bound(function: str, name: str, kind: str) -> str:
-    # A file's bounds of dates are texts.
-    value = f"{function}({name})"
-    return f"CAST({value} AS STRING)" if kind == "date" else value

@@ -1,12 +1,15 @@
 """merge: rows are matched by their key, null to null; only files with changed rows are rewritten.
 
-The result is compared with the files whose bounds do not exclude a match; one in which no row
-changes stays as it is. The result itself is evaluated once. A small table is written anew in a
-single query instead: finding out which of its files change takes longer than writing them.
+The result is evaluated once and kept. One query compares it with the files whose bounds do not
+exclude a match and says which of them change; one writes them, and the rows that are new. A file
+in which no row changes stays as it is. A small table is written anew in a single query instead:
+finding out which of its files change takes longer than writing them.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
+from operator import xor
 from typing import Final
 
 from rocky.errors import ModelFailed
@@ -14,11 +17,11 @@ from rocky.language.datatypes.types import StructField
 from rocky.language.names import quote_name, quote_text
 from rocky.project.configuration.strategies import Merge
 from rocky.run.engine.failures import STEP_ERRORS
-from rocky.run.engine.protocol import Written
+from rocky.run.engine.protocol import Kept, Written
 from rocky.run.engine.sql import FILE_NAME, column_list, same_key, same_values
 from rocky.run.materialize.build import Build, Built
 from rocky.run.materialize.evolution import hash_without, open_base
-from rocky.run.materialize.key_bounds import check_unique, inspect_keys
+from rocky.run.materialize.key_bounds import KeyRange, check_unique, find_ranges
 from rocky.run.materialize.workspace import (
     NO_ROWS,
     Outcome,
@@ -31,13 +34,20 @@ from rocky.run.materialize.workspace import (
 )
 from rocky.spark.interface import TARGET_FILE_BYTES, Layout
 from rocky.store.data_file import DataFile
-from rocky.store.delta.snapshot import Snapshot
+from rocky.store.delta.change import FilesRead
+from rocky.store.delta.snapshot import ROWS_HASH, Snapshot
+from rocky.store.parquet.row_matches import Matches, find_matches
 
 _FILE: Final = "__rocky_file"
-_CHANGED: Final = "__rocky_changed"
 _HIT: Final = "__rocky_hit"
 _SMALL_ROWS: Final = 100_000
 _SMALL_BYTES: Final = 8 * 1024 * 1024
+_SENT_BYTES: Final = 8 * 1024 * 1024
+"""Kept rows up to here are sent to every task, as Spark would send a table of this size."""
+_FEW_ROWS: Final = 100_000
+_NEAR_ROWS: Final = 1_000_000
+_NEAR_BYTES: Final = 32 * 1024 * 1024
+"""A result of so few rows is looked for in so few here, without asking Spark."""
 _TWICE: Final = "the model gives several rows for one unique key"
 
 
@@ -53,10 +63,23 @@ def merge(build: Build, strategy: Merge) -> Built:
         updated = _updated(workspace, strategy, keys)
         if _is_small(base):
             written, touched = _rewrite_small(workspace, base, keys, updated)
-        else:
-            workspace.keep(workspace.source)
-            written, touched = _rewrite(workspace, base, keys, updated)
-        return commit_rewritten(workspace, base, written, touched)
+            return commit_rewritten(workspace, base, written, touched)
+        kept = workspace.keep_source()
+        ranges = find_ranges(build.table, kept, keys)
+        reached = [file for file in base.files if _may_meet(ranges, file)]
+        written, touched = _rewrite(workspace, base, keys, updated, (kept, reached))
+        # Where the columns have changed, rows that come meanwhile do not have them.
+        reads = None if base.evolved else _reads(ranges, reached)
+        return commit_rewritten(workspace, base, written, touched, reads)
+
+
+def _may_meet(ranges: Sequence[KeyRange], file: DataFile) -> bool:
+    return all(each.may_meet(file) for each in ranges)
+
+
+def _reads(ranges: Sequence[KeyRange], reached: Sequence[DataFile]) -> FilesRead:
+    paths = frozenset(file.path for file in reached)
+    return FilesRead(paths, lambda file: not _may_meet(ranges, file))
 
 
 def _updated(
@@ -99,29 +122,21 @@ def _rewrite(
     base: StartingPoint,
     keys: tuple[str, ...],
     updated: tuple[StructField, ...],
+    looked_at: tuple[Kept, list[DataFile]],
 ) -> tuple[Written | None, list[DataFile]]:
     """The rows of changed files after the merge, and new rows; and the files these replace."""
-    ranges = inspect_keys(workspace, workspace.source, keys)
-    if ranges is None:
+    kept, reached = looked_at
+    if not kept.rows:
         return None, []
-    reached = [file for file in base.files if all(each.may_meet(file) for each in ranges)]
-    matched = _match(workspace, base, reached, keys, updated)
-    found = workspace.ask(
-        f"SELECT m.{_FILE}, count(*), count_if(m.{_CHANGED}) FROM {workspace.source} s"
-        f" LEFT JOIN {matched} m ON {same_key(keys, 's', 'm')} GROUP BY 1",
-        len(reached) + 1,
-    )
-    refuse_foreign(workspace, {file for file, _, _ in found if file is not None}, reached)
-    changed = {file for file, _, count in found if count}
-    touched = [file for file in reached if file.name in changed]
+    matches = _match_here(workspace, base, kept, reached, keys, updated)
+    matches = matches or _match(workspace, base, reached, keys, updated)
+    touched = [file for file in reached if file.name in matches.changed]
     parts = []
     if touched:
         parts.append(_merged(workspace, base, touched, keys, updated))
-    if any(file is None for file, _, _ in found):
-        parts.append(
-            f"SELECT {column_list(workspace.names)} FROM {workspace.source} s"
-            f" LEFT ANTI JOIN {matched} m ON {same_key(keys, 's', 'm')}"
-        )
+    if not matches.all_met:
+        met = [file for file in reached if file.name in matches.met]
+        parts.append(_inserted(workspace, base, met, keys, small=kept.bytes <= _SENT_BYTES))
     if not parts:
         return None, []
     written = workspace.write(
@@ -180,31 +195,98 @@ def _rewrite_small(
     return written, list(base.files)
 
 
+def _match_here(
+    workspace: Workspace,
+    base: StartingPoint,
+    kept: Kept,
+    reached: list[DataFile],
+    keys: tuple[str, ...],
+    updated: tuple[StructField, ...],
+) -> Matches | None:
+    """Which files hold what, where that is found sooner than asked; None elsewhere."""
+    rows = sum(file.rows for file in reached)
+    size = sum(file.size for file in reached)
+    if max(kept.rows / _FEW_ROWS, rows / _NEAR_ROWS, (kept.bytes + size) / _NEAR_BYTES) > 1:
+        return None
+    types = {each.name: each for each in base.schema}
+    compared = [types[each.name] for each in updated]
+    found = find_matches(
+        workspace.build.table, kept.files, reached, [types[key] for key in keys], compared
+    )
+    if found is not None and found.repeated:
+        check_unique(workspace, workspace.source, keys)
+    return found
+
+
 def _match(
     workspace: Workspace,
     base: StartingPoint,
     reached: list[DataFile],
     keys: tuple[str, ...],
     updated: tuple[StructField, ...],
-) -> str:
-    """A view of the keys that the table has already: in which file, and whether the row changes.
+) -> Matches:
+    """Which files hold what, in one query that counts the result's own keys beside them.
 
-    An inner join, so that Spark sends the result to the table's rows and not the other way round.
+    Raises ModelFailed when two rows of the result have one key.
     """
-    nothing = f"CAST(NULL AS STRING) AS {_FILE}, FALSE AS {_CHANGED}"
-    sql = f"SELECT {column_list(keys)}, {nothing} FROM {workspace.source} WHERE FALSE"
+    # What is null is told apart by a flag: hashing passes over nulls.
+    flags = ", ".join(f"s.{quote_name(key)} IS NULL" for key in keys)
+    digest = f"xxhash64({flags}, {column_list(keys, 's')})"
+    source = workspace.source
+    sql = (
+        f"SELECT CAST(NULL AS STRING) AS {_FILE}, count(*) AS n, 0 AS c, {digest} AS h"
+        f" FROM {source} s GROUP BY {column_list(keys, 's')}"
+    )
     if reached:
         view = workspace.bind_files("reached", base, reached)
         names = dict.fromkeys((*keys, *(each.name for each in updated)))
-        sql = (
-            f"SELECT {column_list(keys, 't')}, t.{_FILE},"
-            f" NOT ({same_values(updated, 't', 's')}) AS {_CHANGED}"
+        # An inner join, so that Spark sends the result to the table's rows and not the other way.
+        sql += (
+            f" UNION ALL SELECT t.{_FILE}, 1 AS n,"
+            f" IF({same_values(updated, 't', 's')}, 0, 1) AS c, {digest} AS h"
             f" FROM (SELECT {column_list(names)}, {FILE_NAME} AS {_FILE} FROM {view}) t"
-            f" JOIN {workspace.source} s ON {same_key(keys, 't', 's')}"
+            f" JOIN {source} s ON {same_key(keys, 't', 's')}"
         )
-    matched = workspace.bind_sql("matched", sql)
-    workspace.keep(matched)
-    return matched
+    found = workspace.ask(
+        f"SELECT {_FILE}, sum(n), max(n), sum(c), bit_xor(h) FROM ({sql}) GROUP BY {_FILE}",
+        len(reached) + 1,
+    )
+    ((_, rows, most, _, of_all),) = [each for each in found if each[0] is None]
+    if most > 1:
+        check_unique(workspace, source, keys)
+    files = [each for each in found if each[0] is not None]
+    refuse_foreign(workspace, {each[0] for each in files}, reached)
+    # As many as there are, and the same ones: a key that a table holds twice stands for no other.
+    all_met = rows == sum(each[1] for each in files) and of_all == reduce(
+        xor, (each[4] for each in files), 0
+    )
+    return Matches(
+        frozenset(each[0] for each in files),
+        frozenset(each[0] for each in files if each[3]),
+        all_met,
+    )
+
+
+def _inserted(
+    workspace: Workspace,
+    base: StartingPoint,
+    met: list[DataFile],
+    keys: tuple[str, ...],
+    *,
+    small: bool,
+) -> str:
+    """The rows of the result whose key is in none of the files that were met."""
+    names, source = column_list(workspace.names, "s"), workspace.source
+    if not met:
+        return f"SELECT {names} FROM {source} s"
+    view = workspace.bind_files("met", base, met)
+    # Spark takes it for as large as the files are.
+    hint = "/*+ BROADCAST(m) */ " if small else ""
+    return (
+        f"SELECT {hint}{names} FROM {source} s LEFT ANTI JOIN"
+        f" (SELECT {column_list(keys, 't')} FROM {view} t JOIN {source} k"
+        f" ON {same_key(keys, 't', 'k')}) m ON {same_key(keys, 's', 'm')}"
+    )
 
 
 def refuse_foreign(workspace: Workspace, paths: set[str], files: Sequence[DataFile]) -> None:
@@ -249,9 +331,13 @@ def layout_for(layout: Layout, touched: list[DataFile]) -> Layout:
 
 
 def commit_rewritten(
-    workspace: Workspace, base: StartingPoint, written: Written | None, touched: list[DataFile]
+    workspace: Workspace,
+    base: StartingPoint,
+    written: Written | None,
+    touched: list[DataFile],
+    reads: FilesRead | None = None,
 ) -> Built:
-    """Commit what was written in the place of the touched files."""
+    """Commit what was written in the place of the touched files, computed from those it `reads`."""
     build = workspace.build
     if written is None:
         outcome = Outcome(base.files, base.rows_hash)
@@ -260,8 +346,9 @@ def commit_rewritten(
         stays = tuple(file for file in base.files if file.path not in gone)
         kept = hash_without(workspace, base, touched) if stays else NO_ROWS
         outcome = Outcome((*stays, *written.files), add_hashes((kept, written.rows_hash)))
-    committed = commit_outcome(build, "MERGE", base, outcome)
+    committed = commit_outcome(build, "MERGE", base, outcome, reads)
     if committed is None:
         return Built(build.query or "", (), 0, base.rows_hash, "unchanged")
     rows = written.rows if written is not None else 0
-    return Built(build.query or "", (committed,), rows, outcome.rows_hash, "merged")
+    rows_hash = committed.snapshot.configuration.get(ROWS_HASH, outcome.rows_hash)
+    return Built(build.query or "", (committed,), rows, rows_hash, "merged")

@@ -38,6 +38,8 @@ from rocky.run.materialize.workspace import (
     open_workspace,
 )
 from rocky.store.data_file import DataFile
+from rocky.store.delta.change import FilesRead
+from rocky.store.delta.snapshot import ROWS_HASH
 
 
 def delete_insert(build: Build) -> Built:
@@ -60,10 +62,16 @@ def delete_insert(build: Build) -> Built:
         stays = tuple(file for file in base.files if _partition(file) not in touched)
         kept = hash_without(workspace, base, gone)
         outcome = Outcome((*stays, *written.files), add_hashes((kept, written.rows_hash)))
-        committed = commit_outcome(build, "OVERWRITE", base, outcome)
+        # Files that come meanwhile count by their partition.
+        paths = frozenset(file.path for file in gone)
+        reads = FilesRead(paths, lambda file: _partition(file) not in touched)
+        committed = commit_outcome(
+            build, "OVERWRITE", base, outcome, None if base.evolved else reads
+        )
     if committed is None:
         return Built(build.query or "", (), 0, base.rows_hash, "unchanged")
-    return Built(build.query or "", (committed,), written.rows, outcome.rows_hash, "overwritten")
+    rows_hash = committed.snapshot.configuration.get(ROWS_HASH, outcome.rows_hash)
+    return Built(build.query or "", (committed,), written.rows, rows_hash, "overwritten")
 
 
 def _partition(file: DataFile) -> frozenset[tuple[str, str | None]]:

@@ -28,14 +28,15 @@ from rocky.language.datatypes.types import (
 )
 from rocky.language.names import quote_name
 from rocky.project.configuration.strategies import query_width
-from rocky.run.engine.protocol import Frame, Written
+from rocky.run.engine.protocol import Frame, Kept, Written
 from rocky.run.engine.sql import column_list
 from rocky.run.materialize.build import Build
 from rocky.run.materialize.promises import hold_promises
 from rocky.spark.interface import Layout
 from rocky.store.data_file import DataFile
-from rocky.store.delta.change import Change, Committed, Operation
+from rocky.store.delta.change import Change, Committed, FilesRead, Operation
 from rocky.store.delta.snapshot import MASKS, MASKS_ABOVE, ROWS_HASH, WATERMARK, Snapshot
+from rocky.store.parquet.kept_rows import drop_kept
 
 _MODULUS: Final = 1 << 128
 
@@ -105,9 +106,16 @@ def commit_replacement(
 
 
 def commit_outcome(
-    build: Build, operation: Operation, base: StartingPoint, outcome: Outcome
+    build: Build,
+    operation: Operation,
+    base: StartingPoint,
+    outcome: Outcome,
+    reads: FilesRead | None = None,
 ) -> Committed | None:
-    """One commit that turns the base into the outcome; None when they are the same."""
+    """One commit that turns the base into the outcome; None when they are the same.
+
+    It holds beside what others commit meanwhile, if that is none of what it `reads`.
+    """
     before = {file.path: file for file in base.snapshot.files}
     after = {file.path: file for file in outcome.files}
     properties = _properties(build, base.snapshot, outcome)
@@ -126,6 +134,7 @@ def commit_outcome(
             outcome.transaction,
             build.authority,
             build.comments,
+            reads,
         )
     )
 
@@ -244,6 +253,7 @@ class Workspace:
         self.columns: tuple[StructField, ...] = ()
         self._engine = build.engine
         self._bound: list[str] = []
+        self._kept: list[str] = []
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -291,6 +301,17 @@ class Workspace:
         """
         self._engine.frame(f"CACHE LAZY TABLE {view}")
 
+    def keep_source(self) -> Kept:
+        """Evaluate the model's rows, which are from now on what the view `source` reads.
+
+        Unlike rows that Spark keeps they are never computed again, and their footers tell where
+        they lie before anybody asks.
+        """
+        frame = self._engine.frame(f"SELECT * FROM {self.source}")
+        kept = self._engine.views.bind_kept(self.source, frame, self.build.table)
+        self._kept.append(kept.folder)
+        return kept
+
     def ask(self, sql: str, limit: int = 1) -> list[tuple[Any, ...]]:
         """The first rows of a query."""
         return self._engine.rows(self._engine.frame(sql), limit)
@@ -309,6 +330,8 @@ class Workspace:
 
     def close(self) -> None:
         self._engine.views.unbind(self._bound)
+        for folder in self._kept:
+            drop_kept(self.build.table, folder)
 
     def _author_frame(self, query: str | None) -> Frame:
         build = self.build

@@ -12,14 +12,12 @@ from typing import Final
 from rocky.errors import InternalError, RockyError
 from rocky.plan.steps import RunPlan, Step
 from rocky.run.engine.sources import Sources
+from rocky.run.materialize.build import may_make_rows
 from rocky.run.materialize.seeds import seed_target
 from rocky.run.prepare.pins import warm_up
 from rocky.spark.warmup import SMALL_BYTES, SMALL_STEPS, UNKNOWN_WORK, Work
 from rocky.store.warehouse import Table, Warehouse
 
-_MAKES_ROWS: Final = re.compile(
-    r"\b(?:range|sequence)\s*\(|\brecursive\b|\bcross\s+join\b", re.IGNORECASE
-)
 _CHANGES_CASE: Final = re.compile(r"\b(?:upper|lower|initcap|ucase|lcase)\s*\(", re.IGNORECASE)
 
 
@@ -45,7 +43,7 @@ def _foresee(plan: RunPlan, steps: Sequence[Step], warehouse: Warehouse, sources
     small = (
         len(steps) <= SMALL_STEPS
         and not any(model.is_python for model in models)
-        and not any(map(_MAKES_ROWS.search, texts))
+        and not any(map(may_make_rows, texts))
         and _is_little(_sizes(plan, steps, warehouse, sources))
     )
     return Work(small, any(map(_CHANGES_CASE.search, texts)))

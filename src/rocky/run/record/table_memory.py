@@ -16,7 +16,7 @@ from rocky.errors import StoreUnreadable
 from rocky.plan.watermarks import watermark_value
 from rocky.run.materialize.append import LOADED_FILES, LOADED_WHOLE
 from rocky.run.materialize.time_interval import INTERVALS, INTERVALS_WHOLE
-from rocky.store.delta.change import DELETE, OPTIMIZE
+from rocky.store.delta.commit_actions import DELETE, OPTIMIZE
 from rocky.store.delta.snapshot import WATERMARK, Snapshot
 from rocky.store.warehouse import Table
 

@@ -30,7 +30,8 @@ def format_commit(actions: Iterable[Action]) -> bytes:
 
 def parse_commit(data: bytes) -> list[Action]:
     """The actions of a commit file. Raises `ValueError` for bytes that are none."""
-    actions = [json.loads(line) for line in data.splitlines() if line.strip()]
+    # As text: of bytes every line would be looked at for its encoding.
+    actions = [json.loads(line) for line in data.decode().split("\n") if line.strip()]
     if not actions or not all(isinstance(action, dict) for action in actions):
         raise ValueError("it holds no actions")
     if not all(

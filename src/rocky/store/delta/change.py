@@ -1,36 +1,38 @@
-"""A change: what one commit does to a table, rebased onto what is there now, as actions. Pure.
+"""A change: what one commit does to a table, rebased onto what is there now. Pure.
 
 `base` is the snapshot a change was computed from. Blind appends and whole replacements hold on any
-later snapshot and are rebased. Other changes hold only while the table's files and columns are
-what they were computed from (equal paths are equal bytes, so that is a comparison of names); else
-they are refused with `ConcurrentChange`, because their rows would have to be computed again.
+later snapshot and are rebased. Other changes hold while the columns and the files that they were
+computed from are there (equal paths are equal bytes, so that is a comparison of names) and no file
+has come that they would have had to read; else they are refused with `ConcurrentChange`, because
+their rows would have to be computed again. A change that does not say what it has read has read
+everything.
 """
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from rocky.errors import ChangeRefused, ClaimLost, ConcurrentChange
 from rocky.language.datatypes.types import StructField
-from rocky.store.data_file import DataFile, name_of
-from rocky.store.delta.actions import (
-    DEFAULT_PROTOCOL,
-    Action,
-    extend_protocol,
-    format_add,
-    format_protocol,
-    format_remove,
-    format_txn,
-)
-from rocky.store.delta.comments import DESCRIBED, Comments, described_metadata, schema_text
+from rocky.store.data_file import DataFile
+from rocky.store.delta.comments import DESCRIBED, Comments
 from rocky.store.delta.labels import TABLE_LABELS
-from rocky.store.delta.schema import evolves, required_features, same_columns
+from rocky.store.delta.schema import evolves, same_columns
 from rocky.store.delta.signature import FENCE, NO_AUTHORITY, CommitAuthority
-from rocky.store.delta.snapshot import FILES_HASH, ROWS_HASH, Snapshot, files_hash
-from rocky.version import __version__
+from rocky.store.delta.snapshot import FILES_HASH, ROWS_HASH, Snapshot
 
 Operation = Literal["REPLACE", "APPEND", "MERGE", "OVERWRITE", "COMPACT", "DELETE"]
+
+
+@dataclass(frozen=True, slots=True)
+class FilesRead:
+    """What a change was computed from: the files at some paths, and none that it `passes_over`.
+
+    Files that come meanwhile are asked about too, by what their log says of them.
+    """
+
+    paths: frozenset[str]
+    passes_over: Callable[[DataFile], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,8 @@ class Change:
     recipeHash, ledgerHead ...). `transaction` (application id, version) makes the commit happen at
     most once. `comments` is what the project says of the table; without it, what is said of it
     stays. `authority` is that of the run that makes it: a change with a fencing token replaces only
-    what it was computed from.
+    what it was computed from. `reads` lets a MERGE or an OVERWRITE without one hold beside changes
+    to other files: its rows hash is then a difference, as that of an append is.
     """
 
     operation: Operation
@@ -61,6 +64,7 @@ class Change:
     transaction: tuple[str, int] | None = None
     authority: CommitAuthority = NO_AUTHORITY
     comments: Comments | None = None
+    reads: FilesRead | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,10 +185,24 @@ def _refuse_conflict(change: Change, latest: Snapshot | None, table: str) -> Non
             )
     if base is None or change.operation == "APPEND":
         return
-    if [file.path for file in base.files] != [file.path for file in latest.files]:
+    if _has_other_rows(change, base, latest):
         raise ConcurrentChange(f"another writer changed the rows of table `{table}`; run again")
     if not same_columns(base.schema, latest.schema):
         raise ConcurrentChange(f"another writer changed the columns of table `{table}`; run again")
+
+
+def _has_other_rows(change: Change, base: Snapshot, latest: Snapshot) -> bool:
+    """Whether rows were taken away that a change has read, or came that it would have read."""
+    before = {file.path for file in base.files}
+    now = {file.path: file for file in latest.files}
+    reads = change.reads
+    if reads is None or change.authority.fence is not None:
+        # Who holds a claim meets nobody. What came all the same may be of no run, and must be
+        # looked at before anything is put on top of it.
+        return before != now.keys()
+    if base.table_id != latest.table_id or not reads.paths | change.removes <= now.keys():
+        return True
+    return not all(reads.passes_over(now[path]) for path in now.keys() - before)
 
 
 def _evolved_columns(change: Change, latest: Snapshot, table: str) -> tuple[StructField, ...]:
@@ -225,9 +243,10 @@ def _kept_properties(change: Change, latest: Snapshot | None) -> dict[str, str]:
 
 
 def _rows_hash(change: Change, latest: Snapshot | None) -> str | None:
-    """The rows hash after the change: a sum over rows, so what is appended is a difference."""
+    """The rows hash after the change: a sum over rows, so what a change does is a difference."""
     said = change.properties.get(ROWS_HASH)
-    if said is None or change.operation != "APPEND" or latest is change.base:
+    rebases = change.operation == "APPEND" or change.reads is not None
+    if said is None or not rebases or latest is change.base:
         return said
     before, now = _hash_sum(change.base), _hash_sum(latest)
     if before is None or now is None:
@@ -240,156 +259,3 @@ def _hash_sum(snapshot: Snapshot | None) -> int | None:
         return 0
     found = snapshot.configuration.get(ROWS_HASH)
     return None if found is None else int(found, 16)
-
-
-TOKEN: Final = "txnId"
-"""The key of commitInfo by which a writer knows its own commit again."""
-
-OPTIMIZE: Final = "OPTIMIZE"
-"""What Delta calls a commit that only cuts the same rows into other files."""
-
-DELETE: Final = "DELETE"
-"""And one that only takes rows away."""
-
-_OPERATIONS: Final[Mapping[Operation, tuple[str, dict[str, str]]]] = {
-    "REPLACE": ("WRITE", {"mode": "Overwrite"}),
-    "APPEND": ("WRITE", {"mode": "Append"}),
-    "MERGE": ("MERGE", {}),
-    "OVERWRITE": ("WRITE", {"mode": "Overwrite"}),
-    "COMPACT": (OPTIMIZE, {}),
-    "DELETE": (DELETE, {}),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class CommitActions:
-    """The actions of one commit, and what they do to the files."""
-
-    actions: list[Action]
-    added: tuple[DataFile, ...]
-    removed: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CommitStamp:
-    """What a commit owes to the moment: the time, a token, the id of a table to be made."""
-
-    now_ms: int
-    token: str
-    table_id: str
-
-
-_CLOCKS_DIFFER_MS: Final = 24 * 3_600_000
-
-
-def time_after(latest: Snapshot | None, now_ms: int) -> int:
-    """The time of a commit that is made now, on top of a version.
-
-    Time travel by time needs times that do not run back, and clocks of writers differ. But one that
-    is far ahead is no clock's: all later commits would have to say the same, which may be a number
-    that no reader of Delta can read.
-    """
-    if latest is None or latest.timestamp_ms - now_ms > _CLOCKS_DIFFER_MS:
-        return now_ms
-    return max(now_ms, latest.timestamp_ms)
-
-
-def compose(
-    change: Change,
-    rebased: RebasedChange,
-    files: Sequence[DataFile],
-    latest: Snapshot | None,
-    occasion: CommitStamp,
-) -> CommitActions:
-    """The commit that brings `files` into the table; no path is both added and removed."""
-    # By name: bytes that the table has, there or elsewhere, stay as they are.
-    names, leaving = {file.name for file in files}, set(map(name_of, rebased.leaving))
-    paths = {file.path for file in files}
-    added = tuple(file for file in files if file.name not in leaving)
-    removed = [file for _, file in sorted(rebased.leaving.items()) if file.name not in names]
-    changes = change.operation != "COMPACT"
-    actions: list[Action] = [
-        {"commitInfo": _commit_info(change, rebased, added, occasion)},
-        *_protocol(rebased, latest),
-        *_metadata(rebased, paths, latest, occasion, change.comments),
-        *(format_add(file, data_change=changes) for file in added),
-        *(format_remove(file, occasion.now_ms, data_change=changes) for file in removed),
-    ]
-    fence = change.authority.fence
-    marks = {} if fence is None else {FENCE: fence}
-    marks |= {} if change.transaction is None else dict([change.transaction])
-    actions += (format_txn(name, mark, occasion.now_ms) for name, mark in marks.items())
-    return CommitActions(actions, added, tuple(file.path for file in removed))
-
-
-def _protocol(rebased: RebasedChange, latest: Snapshot | None) -> list[Action]:
-    protocol = DEFAULT_PROTOCOL if latest is None else latest.protocol
-    missing = required_features(rebased.schema) - (protocol.writer_features or frozenset())
-    if latest is not None and not missing:
-        return []
-    return [{"protocol": format_protocol(extend_protocol(protocol, missing))}]
-
-
-def _metadata(
-    rebased: RebasedChange,
-    paths: set[str],
-    latest: Snapshot | None,
-    occasion: CommitStamp,
-    comments: Comments | None,
-) -> list[Action]:
-    """The `metaData` action, unless the log says the same already."""
-    before: Mapping[str, Any] = {} if latest is None else latest.metadata
-    made = {
-        "id": occasion.table_id,
-        "format": {"provider": "parquet", "options": {}},
-        "createdTime": occasion.now_ms,
-    }
-    metadata = (
-        made
-        | dict(before)
-        | {
-            "schemaString": schema_text(rebased.schema, comments, latest),
-            "partitionColumns": list(rebased.partition_columns),
-            "configuration": _new_properties(rebased, paths, latest),
-        }
-    )
-    metadata = described_metadata(metadata, comments, latest)
-    return [] if metadata == before else [{"metaData": metadata}]
-
-
-def _new_properties(
-    rebased: RebasedChange, paths: set[str], latest: Snapshot | None
-) -> dict[str, str]:
-    """The table properties, with a rows hash only where it is of exactly these files.
-
-    That of the files is always there: it shows a commit whose base somebody had altered meanwhile.
-    """
-    digest = files_hash(rebased.remaining | paths)
-    rows_hash = rebased.rows_hash
-    if rows_hash is None and latest is not None and latest.configuration.get(FILES_HASH) == digest:
-        rows_hash = latest.configuration.get(ROWS_HASH)
-    hashes = (
-        {FILES_HASH: digest} if rows_hash is None else {ROWS_HASH: rows_hash, FILES_HASH: digest}
-    )
-    return {**rebased.configuration, **hashes}
-
-
-def _commit_info(
-    change: Change, rebased: RebasedChange, added: Sequence[DataFile], occasion: CommitStamp
-) -> dict[str, Any]:
-    operation, parameters = _OPERATIONS[change.operation]
-    partition_by = json.dumps(list(rebased.partition_columns))
-    return {
-        **change.info,
-        "timestamp": occasion.now_ms,
-        "operation": operation,
-        "operationParameters": {**parameters, "partitionBy": partition_by},
-        "operationMetrics": {
-            "numFiles": str(len(added)),
-            "numOutputRows": str(sum(file.rows for file in added)),
-            "numOutputBytes": str(sum(file.size for file in added)),
-        },
-        "isBlindAppend": change.operation == "APPEND",
-        "engineInfo": f"rocky/{__version__}",
-        TOKEN: occasion.token,
-    }

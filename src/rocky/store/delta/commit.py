@@ -19,14 +19,12 @@ from blake3 import blake3
 from rocky.errors import ChangeRefused, ConcurrentChange, StoreUnreadable, StoreUnwritable
 from rocky.store.data_file import Address, DataFile, name_of, path_of, salted
 from rocky.store.delta.actions import unwritable_feature
-from rocky.store.delta.change import (
+from rocky.store.delta.change import Change, Committed, rebase
+from rocky.store.delta.commit_actions import (
     TOKEN,
-    Change,
     CommitActions,
     CommitStamp,
-    Committed,
     compose,
-    rebase,
     time_after,
 )
 from rocky.store.delta.log import Log

@@ -21,6 +21,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
 from rocky.errors import StoreUnreadable
+from rocky.project.cache import collector_paused
 from rocky.store.data_file import name_of
 from rocky.store.delta.actions import Action, parse_commit
 from rocky.store.delta.checkpoint import CheckpointUnreadable, read_checkpoint, tells_of
@@ -47,6 +48,11 @@ _MALFORMED: Final = (
 
 Vouch = Callable[[str, int, str], bool]
 """Whether a table (by name) has a checkpoint of this hash at this version, by some record."""
+
+
+_Read = Mapping[int, list[Action]]
+"""Checkpoints that are believed, by version: one is as large as its table, and read but once."""
+_UNREAD: Final[_Read] = {}
 
 
 def vouch_for_none(_table: str, _version: int, _digest: str) -> bool:
@@ -89,6 +95,10 @@ class Log:
 
     def snapshot(self, version: int | None = None) -> Snapshot | None:
         """The table at a version, or at the latest; None when there truly is no table."""
+        with collector_paused():
+            return self._snapshot(version)
+
+    def _snapshot(self, version: int | None) -> Snapshot | None:
         # A copy: other threads read and remember too.
         remembered = dict(self._known)
         start = max((v for v in remembered if version is None or v <= version), default=None)
@@ -100,10 +110,9 @@ class Log:
         hint = self._hinted()
         if hint is not None and (version is None or hint <= version):
             listing = self._list(hint)
-            if hint in listing.checkpoints and (
-                self.foreign or self._believed(listing, hint) is not None
-            ):
-                return self._load(listing, version, None)
+            believed = self._believed(listing, hint)
+            if believed is not None:
+                return self._load(listing, version, None, {hint: believed})
         return self._load(self._list(None), version, None)
 
     def commit_path(self, version: int) -> str:
@@ -113,6 +122,9 @@ class Log:
         """The actions of a commit."""
         data = self.commit_bytes(version)
         self.hashes[version] = blake3(data).hexdigest()
+        return self._parse(version, data)
+
+    def _parse(self, version: int, data: bytes) -> list[Action]:
         try:
             return parse_commit(data)
         except (ValueError, RecursionError) as error:
@@ -176,7 +188,7 @@ class Log:
         return data
 
     def _load(
-        self, listing: _Listing, version: int | None, known: Snapshot | None
+        self, listing: _Listing, version: int | None, known: Snapshot | None, read: _Read = _UNREAD
     ) -> Snapshot | None:
         latest = listing.latest
         if latest is None:
@@ -189,14 +201,16 @@ class Log:
         if known is not None and known.version == wanted:
             return known
         try:
-            return self._replay(listing, wanted, known)
+            return self._replay(listing, wanted, known, read)
         except _MALFORMED as error:
             raise StoreUnreadable(
                 f"could not read table `{self.table}` at version {wanted}: {error}"
             ) from error
 
-    def _replay(self, listing: _Listing, wanted: int, known: Snapshot | None) -> Snapshot:
-        replay, at, unproven = self._start(listing, wanted, known)
+    def _replay(
+        self, listing: _Listing, wanted: int, known: Snapshot | None, read: _Read
+    ) -> Snapshot:
+        replay, at, unproven = self._start(listing, wanted, known, read)
         versions = range(at + 1, wanted + 1)
         # A gap would be read over in silence otherwise.
         for version, actions in zip(versions, self._read_commits(versions), strict=True):
@@ -212,14 +226,14 @@ class Log:
         return snapshot
 
     def _start(
-        self, listing: _Listing, wanted: int, known: Snapshot | None
+        self, listing: _Listing, wanted: int, known: Snapshot | None, read: _Read
     ) -> tuple[Replay, int, bool]:
         """What commits are applied to, its version, and whether nothing proves it."""
         at = -1 if known is None else known.version
         far = at if known is None else at + _KEPT
         checkpoints = sorted((v for v in listing.checkpoints if far < v <= wanted), reverse=True)
         for version in checkpoints:
-            actions = self._believed(listing, version)
+            actions = read.get(version) or self._believed(listing, version)
             if actions is not None:
                 return self._from_checkpoint(listing, version, actions), version, False
         # Ends at the first gap: anybody may have put a file of a very high version there.
@@ -259,8 +273,13 @@ class Log:
         info = listing.commits.get(version)
         if info is None:
             return 0
+        data = self.commit_bytes(version)
+        self.hashes[version] = blake3(data).hexdigest()
+        # What it did is in the checkpoint: it may have brought all the files of a large table.
+        lines = b"\n".join(each for each in data.splitlines() if b"commitInfo" in each)
         said = (
-            action.get("commitInfo", {}).get("timestamp") for action in self.read_commit(version)
+            action.get("commitInfo", {}).get("timestamp")
+            for action in (self._parse(version, lines) if lines else ())
         )
         return next(
             (int(timestamp) for timestamp in said if timestamp is not None), info.modified_ms

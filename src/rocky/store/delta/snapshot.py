@@ -123,14 +123,14 @@ class Replay:
             raise UnreadableLog(f"an action lacks its parts ({error})") from error
 
     def _apply(self, actions: Iterable[Action]) -> None:
-        adds: list[Mapping[str, Any]] = []
+        adds: list[DataFile] = []
         for action in actions:
             for kind, value in action.items():
                 if value is None:
                     continue
                 match kind:
                     case "add":
-                        adds.append(value)
+                        adds.append(parse_add(value))
                     case "remove":
                         self._files.pop(parse_path(value), None)
                     case "metaData":
@@ -144,9 +144,7 @@ class Replay:
                         self._timestamp_ms = int(value.get("timestamp", self._timestamp_ms))
                     case _:
                         pass
-        for add in adds:
-            file = parse_add(add)
-            self._files[file.path] = file
+        self._files.update((file.path, file) for file in adds)
 
     def _mark(self, application: str, version: int) -> None:
         # Runs count by one. A higher token would be that of nobody, and every later run would

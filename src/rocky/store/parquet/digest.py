@@ -1,7 +1,7 @@
 """The digest of a file that Spark has just written: its BLAKE3, its size and its footer.
 
-On a cluster this runs where the data is, sent along by value: executors have `blake3` and
-`obstore` but no Rocky, so nothing here may use another module of Rocky. It answers a plain tuple.
+On a cluster this runs where the data is, sent along by value: executors have, or are sent, `blake3`
+and `obstore` but no Rocky, so nothing here may use another module of it. It answers a plain tuple.
 
 The footer is put in order first, in the staged file itself, which nobody else reads. It lists the
 encodings of each column's pages, and Java's writer keeps them in a hash set whose order is that of

@@ -120,6 +120,22 @@ def load_batches(
             yield tuple(column_values(_column(batch, field)) for field in schema)
 
 
+def load_table(table: Table, file: DataFile, columns: Sequence[StructField]) -> Any:
+    """All rows of a file as an Arrow table of these columns. Raises `StoreUnreadable`."""
+    schema, kept = arrow_schema(columns), _Kept(columns, None)
+    fields = [field.with_nullable(True) for field in schema]
+    batches = _batches(table, file, set(schema.names), kept, sys.maxsize)
+    return pa.Table.from_batches(
+        [
+            pa.RecordBatch.from_arrays(
+                [_column(batch, each) for each in fields], schema=pa.schema(fields)
+            )
+            for batch in batches
+        ],
+        schema=pa.schema(fields),
+    )
+
+
 class _Kept:
     """Which rows of a batch are wanted."""
 

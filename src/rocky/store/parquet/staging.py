@@ -43,7 +43,7 @@ from rocky.store.data_file import (
     salted_chunks,
 )
 from rocky.store.folder import Escape, remove_tree, walk_folder
-from rocky.store.objects import Objects, open_object
+from rocky.store.objects import Objects, ask_again, open_object
 from rocky.store.parquet.digest import FileDigest, LocalHasher, ObjectHasher
 from rocky.store.parquet.footer import Footer, Leaf, null_violations, parse_footer
 from rocky.store.parquet.statistics import stats_of
@@ -154,7 +154,8 @@ class ObjectStaging:
                 for piece in self._copy(staged, count):
                     opened.write(piece)
         else:
-            obstore.copy(self.objects.store, f"{self.prefix}/{staged}", target)
+            store, source = self.objects.store, f"{self.prefix}/{staged}"
+            ask_again(lambda: obstore.copy(store, source, target))
         placed = self.objects.info(target)
         if placed is None:
             raise FileNotFoundError(f"`{self.objects.place(target)}` vanished after it was written")

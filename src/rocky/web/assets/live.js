@@ -68,6 +68,7 @@
     let lost = false;
     events.addEventListener("change", () => tell("change"));
     events.addEventListener("job", () => tell("job"));
+    events.addEventListener("remote", (event) => tell(`remote ${JSON.parse(event.data).problem}`));
     events.addEventListener("error", () => {
       lost = true;
       tell("lost");
@@ -81,6 +82,7 @@
   async function heard(kind) {
     if (kind === "change") await reload();
     else if (kind === "lost") said("The server does not answer. This page shows what it last heard.");
+    else if (kind.startsWith("remote ")) said(kind.slice(7));
     else if (kind === "job") {
       live.job = (await live.ask("actions")).job || null;
       document.dispatchEvent(new Event("rocky-job"));

@@ -33,7 +33,7 @@
           chart("Took", built, (each) => each.duration_ms, duration),
           built.some((each) => known(each.cost_usd)) ? chart("Cost", built, (each) => each.cost_usd || 0, money) : null) : null,
         Rocky.grid("Executions", ["Run", "Ended", "Began", number("Took"), number("Rows"), number("Version"), "Why"], found.executions.map((each) => [
-          h("a", { href: `#/run/${each.run_id}` }, h("code", {}, each.run_id)), Rocky.status(each.status === "success" ? "built" : each.status), when(each.started_at),
+          h("a", { href: `#/run/${each.run_id}` }, h("code", {}, each.run_id)), Rocky.status(each.outcome), when(each.started_at),
           duration(each.duration_ms), known(each.rows_affected) ? count(each.rows_affected) : "", known(each.commit_version) ? each.commit_version : "",
           each.reason || each.action || ""])),
       ];

@@ -64,7 +64,7 @@
     return [
       head(null, "Evidence", `${counted(state.runs, "run")}, ${counted(state.executions, "execution")} and ${counted(state.artifacts, "file")} are recorded in one chain`),
       Rocky.section("Chain and tables", h("p", {}, "Every hash is computed again: of each record, each commit and each file."), button, box),
-      Rocky.section("Runs", history.runs.length ? Rocky.grid("Recorded runs", ["Run", "Ended", "Began", ""], history.runs.map((each) => [
+      Rocky.section("Runs", history.runs.length ? Rocky.grid("Recorded runs", ["Run", "Ended", "Began", "Proof"], history.runs.map((each) => [
         h("code", {}, each.run_id), Rocky.status(each.died ? "died" : each.status), when(each.started_at), h("a", { href: `#/evidence/${each.run_id}` }, "files and hashes")])) : Rocky.empty("No run is recorded yet.")),
       Rocky.section("Seals", h("p", {}, "A seal is the head of the chain, signed with a person's key and kept elsewhere: nobody who can write the ledger can rewrite what was sealed."),
         sealCheck()),

@@ -12,7 +12,7 @@
     return [
       head(null, "Runs", found.runs.length ? `The last ${counted(found.runs.length, "run")}, newest first` : ""),
       Rocky.live.actions.includes("run") ? runForm() : null,
-      found.runs.length ? Rocky.grid("Runs", ["Run", "Ended", "Began", number("Took"), "Models", number("Cost"), ""], found.runs.map((run, at) => [
+      found.runs.length ? Rocky.grid("Runs", ["Run", "Ended", "Began", number("Took"), "Models", number("Cost"), "Compared"], found.runs.map((run, at) => [
         runLink(run.run_id), Rocky.status(run.died ? "died" : run.status), when(run.started_at), duration(run.duration_ms), outcomes(run.models),
         known(run.totals?.cost_usd) ? money(run.totals.cost_usd) : "",
         found.runs[at + 1] ? h("a", { href: `#/compare/${found.runs[at + 1].run_id}/${run.run_id}` }, "compare with the one before") : ""]))

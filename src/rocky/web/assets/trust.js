@@ -113,8 +113,10 @@
     return [
       head(null, "State", "What is kept between runs"),
       facts([["File", h("code", {}, found.path)], ["Runs", count(found.runs)], ["Executions", count(found.executions)], ["Files", count(found.artifacts)],
-        ["Kept", found.backend && found.backend !== "local" ? [found.backend, " ", h("small", {}, "not asked from here: "), h("code", {}, "rocky doctor"), h("small", {}, " does")] : "on this machine"],
-        ["Schema", known(found.schema_version_on_disk) ? `${found.schema_version_on_disk} of ${found.schema_version_supported}` : "no file yet"]]),
+        ["Kept", found.backend && found.backend !== "local" ? [`in ${found.backend} `, found.backend_problem ? Rocky.status("failed") : Rocky.status("success"), " ",
+          h("small", {}, found.backend_problem || "it answers")] : "on this machine"],
+        found.runs_elsewhere?.length ? ["Running elsewhere", some(found.runs_elsewhere, (each) => h("code", {}, each))] : null,
+        ["Schema", known(found.schema_version_on_disk) ? `${found.schema_version_on_disk} of ${found.schema_version_supported}` : "no file yet"]].filter(Boolean)),
       table("Watermarks", "Watermarks", ["Table", "Until", "Moved"], found.watermarks.map((each) => [named(each.table), each.last_value, when(each.updated_at)]),
         "No table is loaded bit by bit."),
       table("Columns on notice", "Grace periods", ["Table", "Column", "Change"], found.grace_periods.map((each) => [named(each.table), each.column, each.change]), "No column is kept on notice."),

@@ -162,18 +162,22 @@ def _check_dialect(node: exp.Select, scope: Scope) -> None:
         instead = "number the rows with `row_number()` and keep the first"
         not_spark("DISTINCT ON", instead, distinct, scope)
     source = args["from_"].args["this"] if args.get("from_") else None
-    wrapped = re.search(r"(?i)\(\s*values\b", scope.binding.text) is not None
-    if args.get("sample") is not None and source.__class__ is exp.Values and not wrapped:
+    if args.get("sample") is not None and source.__class__ is exp.Values:
+        _check_sampled_values(source, scope)
+    if not args.get("expressions") and args.get(PIPE) is None:
+        scope.binding.error(
+            Code.SYNTAX_ERROR, "SELECT without a column", node, "PARSE_SYNTAX_ERROR"
+        )
+
+
+def _check_sampled_values(source: exp.Values, scope: Scope) -> None:
+    if re.search(r"(?i)\(\s*values\b", scope.binding.text) is None:
         scope.binding.error(
             Code.SYNTAX_ERROR,
             "TABLESAMPLE cannot follow an inline table",
             source,
             "PARSE_SYNTAX_ERROR",
             help="put the inline table in parentheses",
-        )
-    if not args.get("expressions") and args.get(PIPE) is None:
-        scope.binding.error(
-            Code.SYNTAX_ERROR, "SELECT without a column", node, "PARSE_SYNTAX_ERROR"
         )
 
 

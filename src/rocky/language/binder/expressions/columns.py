@@ -55,12 +55,14 @@ def bind_column(node: exp.Column, scope: Scope) -> Expr:
             return found[0]
         return resolve_name([this], (key,), node, scope)
     if args.get("db") is None and scope.lambdas is None and scope.nulled is None:
-        found = scope.relation.index().get(args["this"].name.lower())
-        plain = scope.fallback is None and scope.binding.plain
-        if found is not None and len(found) == 1 and plain:
+        this = args["this"]
+        word = this.args["this"] if this.__class__ is exp.Identifier else this.name
+        found = scope.relation.index().get(word.lower())
+        if found is not None and len(found) == 1 and scope.fallback is None:
             qualifier = found[0].qualifier
-            if qualifier and qualifier[-1] == table.args["this"].lower():
-                scope.binding.name_alias(table)
+            binding = scope.binding
+            if binding.plain and qualifier and qualifier[-1] == table.args["this"].lower():
+                binding.name_alias(table)
                 return found[0]
     identifiers = [
         args[part] for part in ("catalog", "db", "table", "this") if args.get(part) is not None

@@ -46,7 +46,16 @@ _text, _start = attrgetter("text"), attrgetter("start")
 
 
 def normal_hash(parsed: ParsedQuery, binding: Binding) -> bytes:
-    """The digest of the normal form."""
+    """The digest of the normal form: of the text, and of where aliases are named in it."""
+    made_from = (*binding.alias_names, *binding.alias_places)
+    known = parsed.memo.get("normal")
+    if known is None or known[0] != made_from:
+        known = parsed.memo["normal"] = made_from, _normal_hash(parsed, binding)
+    found: bytes = known[1]
+    return found
+
+
+def _normal_hash(parsed: ParsedQuery, binding: Binding) -> bytes:
     tokens = parsed.tokens
     texts: list[str] = list(map(_text, tokens))
     kept: list[str] = []

@@ -32,7 +32,7 @@
     const field = index ? Rocky.search.field() : h("div", { class: "search" }, h("input", { type: "search", disabled: true, placeholder: "Search", "aria-label": "Search" }));
     document.getElementById("bar").replaceChildren();
     Rocky.add(document.getElementById("bar"), [
-      h("a", { class: "brand", href: "#/" }, h("img", { src: "icon.svg", alt: "", width: "26", height: "26" }), h("span", {}, index ? index.project : "Rocky")),
+      h("a", { class: "brand", href: "#/", "aria-label": index ? index.project : "Rocky" }, h("img", { src: "icon.svg", alt: "", width: "26", height: "26" }), h("span", {}, index ? index.project : "Rocky")),
       h("nav", { class: "pages", "aria-label": "Pages" }, pages.map(([route, title]) => h("a", { href: `#/${route}`, "data-route": route }, title))),
       field, button]);
     if (!index) return;
@@ -173,6 +173,6 @@
     scrollTo(0, at);
   }
 
-  Object.assign(Rocky, { addView, dropView: (name) => views.delete(name), start, refresh, frame: bar });
+  Object.assign(Rocky, { addView, hasView: (name) => views.has(name), dropView: (name) => views.delete(name), start, refresh, frame: bar });
   if (store.index) start();
 })();

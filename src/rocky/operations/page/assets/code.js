@@ -53,7 +53,7 @@
         if (each) rows[rows.length - 1].push(piece(kind, each, language, reads));
       });
     }
-    return h("pre", { class: "code", tabindex: "0", role: "region", "aria-label": LANGUAGES[language] },
+    return h("pre", { class: "code", tabindex: "0", role: "group", "aria-label": LANGUAGES[language] },
       h("code", {}, rows.map((row, number) =>
         h("span", { class: marked.has(line + number) ? "row row-marked" : "row", "data-line": line + number }, row, "\n"))));
   }

@@ -29,7 +29,7 @@
     // Whether the graph is of tables, and few enough that their columns can be read.
     get isPossible() {
       const { places } = this.view;
-      return Boolean(places) && places.length <= MOST_TABLES && places.every((each) => each.length === 1) && this.view.nodes.every((node) => !node.many);
+      return Boolean(places) && places.length <= MOST_TABLES && places.every((each) => each.length <= 1) && this.view.nodes.every((node) => !node.many);
     }
 
     // Boxes open by themselves where one is near enough, unless somebody has said otherwise.
@@ -49,7 +49,7 @@
       if (this.loading || !this.isPossible) return;
       this.loading = true;
       try {
-        const found = await Promise.all(this.view.places.map(([place]) => Rocky.store.details(place)));
+        const found = await Promise.all(this.view.places.map(([place]) => (place === undefined ? { columns: [] } : Rocky.store.details(place))));
         this.byNode = found.map((each) => each.columns);
       } catch {
         // The details have changed meanwhile: the page is about to be made again.

@@ -44,6 +44,7 @@ const Rocky = {};
     minus: "M5 12h14",
     fit: "M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5",
     rows: "M4 5h16v14H4zM4 10h16M4 14.5h16M11 10v9",
+    save: "M12 4v11M7 10.5l5 5l5-5M4.5 19.5h15",
     arrow: "M5 12h14M13 6l6 6l-6 6",
   };
 

@@ -18,8 +18,8 @@
   const FEW = 200;
   const SHAPE = 1.6;
   const COLOURS = [
-    "surface", "line", "wire", "ink", "muted", "accent", "error",
-    "source", "seed", "model", "import", "table", "column",
+    "canvas", "surface", "line", "wire", "ink", "muted", "accent", "error",
+    "source", "seed", "model", "import", "table", "column", "test", "pipeline",
     "accent-soft", "good", "warning", "good-soft", "warning-soft", "error-soft",
   ];
   // The colours of what an overlay says: a line, and a ground.
@@ -95,6 +95,7 @@
           tool("plus", "Zoom in", () => this.zoom(1.3)),
           tool("minus", "Zoom out", () => this.zoom(1 / 1.3)),
           tool("fit", "Show all", () => this.fit()),
+          tool("save", "Save as SVG", () => Rocky.saveGraph(this, label)),
           this.opener = tool("rows", "Columns in the boxes", () => this.columns.toggle())));
       this.opener.setAttribute("aria-pressed", "false");
       this.opener.hidden = true;

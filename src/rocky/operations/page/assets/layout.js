@@ -10,10 +10,42 @@
   const PLACES = 2 ** 26;
   const LARGE = 20000;
 
+  const KEPT = 12;
+  const kept = new Map();
+
+  // A layout is computed once for a graph: whoever draws the same one again gets what was made.
+  function layered(sizes, edges, shape) {
+    const key = fingerprint(sizes, edges, shape || 0);
+    let found = kept.get(key);
+    if (found) kept.delete(key);
+    else found = laidOut(sizes, edges, shape);
+    kept.set(key, found);
+    if (kept.size > KEPT) kept.delete(kept.keys().next().value);
+    return found;
+  }
+
+  // All that a layout depends on, as two hashes and its size.
+  function fingerprint(sizes, edges, shape) {
+    let [a, b] = [0x811c9dc5, 0x9e3779b9];
+    const take = (value) => {
+      a = Math.imul(a ^ value, 0x01000193);
+      b = Math.imul(b ^ value, 0x85ebca6b) ^ (b >>> 13);
+    };
+    for (const [wide, tall] of sizes) {
+      take(wide);
+      take(tall);
+    }
+    for (const [from, to] of edges) {
+      take(from);
+      take(to);
+    }
+    return `${sizes.length} ${edges.length} ${shape} ${a} ${b}`;
+  }
+
   // `sizes` are [width, height] of nodes, `edges` pairs of places. Comes back with a box for each
   // node, `lines` that are drawn once however many edges share them, and the size of it all. With a
   // `shape`, layers stand so far apart that it is about that many times as wide as high.
-  function layered(sizes, edges, shape) {
+  function laidOut(sizes, edges, shape) {
     const graph = acyclic(sizes.length, edges);
     const linked = sizes.map((_, at) => graph.out[at].length + graph.into[at].length > 0);
     const layers = layersOf(graph, linked);

@@ -14,8 +14,10 @@
   // How something ended: a colour and always a word.
   function status(outcome) {
     const tone = GOOD.has(outcome) ? "good" : BAD.has(outcome) ? "bad" : "plain";
-    return h("span", { class: `status status-${tone}` }, WORDS.get(outcome) || outcome);
+    return h("span", { class: `status status-${tone}` }, statusWord(outcome));
   }
+
+  const statusWord = (outcome) => WORDS.get(outcome) || outcome;
 
   const badge = (kind) => h("span", { class: `badge kind-${kind}` }, kind);
   const tableLink = (table) => h("a", { class: "name", href: Rocky.store.tableLink(table) }, table.name);
@@ -29,12 +31,22 @@
     const side = (head) => (head.right ? "right" : null);
     const cell = (content, head) => h("td", { role: "cell", "data-label": head.text || head, class: side(head) },
       content === "" ? null : h("div", {}, content));
-    return h("div", { class: "wide" }, h("table", { role: "table", "aria-label": label },
+    const made = h("div", { class: "wide", role: "group", "aria-label": label }, h("table", { role: "table", "aria-label": label },
       h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, heads.map((head) =>
         h("th", { role: "columnheader", scope: "col", class: side(head) }, head.text || head)))),
       h("tbody", { role: "rowgroup" }, rows.map((cells) =>
         h("tr", { role: "row" }, cells.map((content, at) => cell(content, heads[at])))))));
+    scrolls.observe(made);
+    return made;
   }
+
+  // Keys can move a table that is wider than its window, and do not stop at one that is not.
+  const scrolls = new ResizeObserver((seen) => {
+    for (const { target } of seen) {
+      if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
+      else target.removeAttribute("tabindex");
+    }
+  });
 
   const right = (text) => ({ text, right: true });
 
@@ -158,6 +170,7 @@
       (!asked.has("kind") || table.kind === asked.get("kind"))
       && (!asked.has("owner") || (table.owner || "") === asked.get("owner"))
       && (!asked.has("tag") || tagTexts(table.tags).includes(asked.get("tag")))
+      && (!asked.has("pipeline") || table.pipeline === asked.get("pipeline"))
       && (!asked.has("tests") || table.tests.length));
     return [
       h("header", { class: "head" }, h("h1", { tabindex: "-1" }, "Tables"),
@@ -166,6 +179,7 @@
       h("div", { class: "choices" }, choice("kind", "Kind", kinds.map((kind) => [kind, kind])),
         choice("owner", "Owner", owned.map((name) => [name, name || "nobody"])),
         tags.length ? choice("tag", "Tag", tags.map((tag) => [tag, tag])) : null,
+        asked.has("pipeline") && h("a", { class: "button", href: "#/tables" }, `of ${asked.get("pipeline")} ×`),
         asked.has("tests") && h("a", { class: "button", href: "#/tables" }, "with tests ×")),
       found.length ? paged(found, tableRows) : empty("Nothing is like that."),
     ];
@@ -267,19 +281,20 @@
     const folder = asked.get("folder");
     const all = asked.has("all") || (places.length <= MANY && folder === null);
     const label = `Lineage of the whole project, ${counted(places.length, "table")}`;
-    const view = all ? Rocky.tableGraph({ places, whole: true, label })
-      : Rocky.folderGraph({ open: folder, whole: true, label: folder ? `Lineage of ${folder}` : `${label}, by folder` });
+    const parts = Rocky.partsOf(asked);
+    const view = all ? Rocky.tableGraph({ places, parts, whole: true, label })
+      : Rocky.folderGraph({ open: folder, parts, whole: true, label: folder ? `Lineage of ${folder}` : `${label}, by folder` });
     view.element.rockyView = view;
     // The address keeps what is chosen, so that it can be sent to somebody.
     const remember = (name) => {
-      const next = new URLSearchParams(asked);
+      const next = new URLSearchParams(location.hash.split("?")[1] || "");
       if (name) next.set("overlay", name);
       else next.delete("overlay");
       history.replaceState(null, "", `#/graph${String(next) ? `?${next}` : ""}`);
     };
     return [
-      h("header", { class: "head head-row" }, h("h1", { tabindex: "-1" }, folder || "Graph"), Rocky.legend(places)),
-      Rocky.overlaySwitches(view, asked.get("overlay"), remember), view.element,
+      h("header", { class: "head head-row" }, h("h1", { tabindex: "-1" }, folder || "Graph"), Rocky.legend(places, parts)),
+      h("div", { class: "graph-choices" }, Rocky.partSwitches(asked), Rocky.overlaySwitches(view, asked.get("overlay"), remember)), view.element,
       h("p", { class: "hint" }, `Drag to move, scroll to zoom, click to open a ${all ? "table" : "folder or a table"}. `,
         folder || (all && places.length > MANY) ? [h("a", { href: "#/graph" }, "All folders"), " · "] : null,
         all ? null : [h("a", { href: "#/graph?all" }, `All ${count(places.length)} tables`), " · "],
@@ -288,5 +303,5 @@
   }
 
   Rocky.lists = { overview, tables, graph, runs, findings };
-  Object.assign(Rocky, { status, badge, section, grid, empty, findingRows, tagTexts, nameLink: tableLink });
+  Object.assign(Rocky, { status, statusWord, badge, section, grid, empty, findingRows, tagTexts, nameLink: tableLink });
 })();

@@ -39,6 +39,11 @@
           Rocky.store.index.findings.length ? [" ", h("a", { href: "#/findings" }, "Findings")] : null));
         return;
       }
+      if (!found.tables?.length) {
+        view.setSignals(null);
+        legend.append(h("p", { class: "empty" }, `${found.title} says nothing of any table here: `, h("code", {}, found.command), " is about others."));
+        return;
+      }
       view.setSignals(signalsOf(view, found));
       Rocky.add(legend, [key(found), states(found)]);
     }
@@ -63,7 +68,7 @@
   function key(found) {
     return h("ul", { class: "legend", "aria-label": `${found.title}: states` }, found.states.map((state) =>
       h("li", { class: `tone-text-${state.tone}` }, h("span", { class: `dot tone-${state.tone}` }), `${state.name} `, h("b", {}, count(state.count)))),
-      h("li", { class: "quiet" }, "as ", h("code", {}, found.command)));
+      h("li", { class: "quiet" }, "as ", Rocky.commandLink?.(found.command) || h("code", {}, found.command)));
   }
 
   // The same in words: what is worst first, and what has nothing to say not at all.
@@ -73,12 +78,30 @@
     const list = h("ul", { class: "links" });
     const made = h("details", { class: "overlay-list", toggle: () => {
       if (!made.open || list.children.length) return;
-      list.append(...told.slice(0, MOST).map(([place, state, words]) => h("li", {},
+      list.append(...told.slice(0, MOST).map(([place, state, words, columns]) => h("li", {},
         h("span", { class: `dot tone-${found.states[state].tone}` }), Rocky.nameLink(Rocky.store.index.tables[place]),
-        h("span", {}, `${found.states[state].name}: ${words}`))));
+        h("span", {}, `${found.states[state].name}: `, linked(Rocky.store.index.tables[place], words, columns || [])))));
       if (told.length > MOST) list.append(h("li", { class: "quiet" }, `and ${count(told.length - MOST)} more`));
     } }, h("summary", {}, `In words (${count(told.length)})`), list);
     return told.length ? made : null;
+  }
+
+  // The words with what they speak of as links: columns that are there, in the order they are named, and runs.
+  function linked(table, words, columns) {
+    const found = [];
+    let from = 0;
+    const link = (at, text, href) => {
+      found.push(words.slice(from, at), h("a", { href }, text));
+      from = at + text.length;
+    };
+    const there = new Set(table.columns.map((each) => each.toLowerCase()));
+    for (const column of columns) {
+      const at = words.indexOf(column, from);
+      if (at >= 0 && there.has(column.toLowerCase())) link(at, column, Rocky.store.columnLink(table, column));
+    }
+    const run = words.slice(from).match(/\brun-\d+-\d+-\w+/);
+    if (run && Rocky.hasView("run")) link(from + run.index, run[0], `#/run/${run[0]}`);
+    return [...found, words.slice(from)];
   }
 
   Rocky.overlaySwitches = overlaySwitches;

@@ -27,52 +27,75 @@
   });
 
   // The graph of some tables, by their places.
-  function tableGraph({ places, focus, ...rest }) {
+  function tableGraph({ places, focus, parts, opens = true, ...rest }) {
     const { tables } = Rocky.store.index;
     const at = new Map(places.map((place, number) => [place, number]));
     const edges = places.flatMap((place, to) =>
       tables[place].reads.filter((read) => at.has(read)).map((read) => [at.get(read), to]));
-    const nodes = places.map((place) => nodeOf(tables[place]));
-    const view = new Rocky.GraphView({ nodes, edges, focus: at.has(focus) ? at.get(focus) : -1, ...rest });
-    view.places = places.map((place) => [place]);
+    const made = Rocky.withParts({ nodes: places.map((place) => nodeOf(tables[place])), edges, held: places.map((place) => [place]) }, parts);
+    const view = new Rocky.GraphView({ nodes: made.nodes, edges: made.edges, focus: at.has(focus) ? at.get(focus) : -1, ...rest });
+    view.places = made.held;
     // What one looks at is near: its columns are there from the start, where there is room for them.
     const rows = places.reduce((sum, place) => sum + tables[place].columns.length, 0);
-    if (at.has(focus) && places.length <= FEW_TABLES && rows <= FEW_COLUMNS) view.columns.open();
+    if (opens && at.has(focus) && places.length <= FEW_TABLES && rows <= FEW_COLUMNS) view.columns.open();
     view.opener.hidden = !view.columns.isPossible;
     return view;
   }
 
   // The graph of folders: a box for all tables of one, but those of the folder that is `open`.
-  function folderGraph({ open, ...rest }) {
+  function folderGraph({ open, parts, ...rest }) {
+    const { tables } = Rocky.store.index;
+    const link = (name) => `#/graph?folder=${encodeURIComponent(name)}`;
+    const { nodes, edges, held } = grouped(tables.map((table) => table.place), (name) => name !== open, link);
+    const shown = near(nodes, edges, open);
+    const numberAt = new Map(nodes.map((node, number) => [node, number]));
+    const made = Rocky.withParts({ ...shown, held: shown.nodes.map((node) => held[numberAt.get(node)]) }, parts);
+    const view = new Rocky.GraphView({ nodes: made.nodes, edges: made.edges, ...rest });
+    view.places = made.held;
+    return view;
+  }
+
+  // The graph of some tables, those of the folders that are `closed` as one box each; `link` leads on from such a box.
+  function collapsedGraph({ places, focus, closed, link, ...rest }) {
+    const { nodes, edges, held } = grouped(places, (name) => closed.has(name), link);
+    const view = new Rocky.GraphView({ nodes, edges, focus: held.findIndex((each) => each.includes(focus)), ...rest });
+    view.places = held;
+    view.opener.hidden = !view.columns.isPossible;
+    return view;
+  }
+
+  // Boxes of tables and of closed folders, the lines between them, and the places that each box holds.
+  function grouped(places, isClosed, link) {
     const { tables } = Rocky.store.index;
     const folders = foldersOf(tables);
-    const held = [];
-    const nodes = [];
-    const numbers = new Map();
-    const numberOf = tables.map((table) => {
-      const name = folders[table.place];
-      const key = name === open ? table : name;
+    const [held, nodes, numbers] = [[], [], new Map()];
+    const numberOf = new Map(places.map((place) => {
+      const table = tables[place];
+      const name = folders[place];
+      const key = isClosed(name) ? name : table;
       if (!numbers.has(key)) {
         numbers.set(key, nodes.length);
         held.push([]);
-        nodes.push(key === table ? nodeOf(table)
-          : { name, kind: table.kind, size: 0, many: true, bad: false, link: `#/graph?folder=${encodeURIComponent(name)}` });
+        nodes.push(key === table ? nodeOf(table) : { name, kind: table.kind, size: 0, many: true, bad: false, link: link(name) });
       }
       const node = nodes[numbers.get(key)];
-      held[numbers.get(key)].push(table.place);
+      held[numbers.get(key)].push(place);
       if (node.many) {
         node.size += 1;
         node.bad ||= Boolean(table.errors) || table.outcome === "failed";
         node.words = Rocky.counted(node.size, table.kind);
       }
-      return numbers.get(key);
-    });
-    const edges = tables.flatMap((table) => table.reads.map((read) => [numberOf[read], numberOf[table.place]]));
-    const shown = near(nodes, edges, open);
-    const view = new Rocky.GraphView({ ...shown, ...rest });
-    const numberAt = new Map(nodes.map((node, number) => [node, number]));
-    view.places = shown.nodes.map((node) => held[numberAt.get(node)]);
-    return view;
+      return [place, numbers.get(key)];
+    }));
+    // Tables of two folders may read each other's often: one line says so.
+    const edges = new Map();
+    for (const place of places) {
+      for (const read of tables[place].reads) {
+        const [from, to] = [numberOf.get(read), numberOf.get(place)];
+        if (from !== undefined && from !== to) edges.set(`${from} ${to}`, [from, to]);
+      }
+    }
+    return { nodes, edges: [...edges.values()], held };
   }
 
   // With a folder open, only what touches it.
@@ -95,15 +118,16 @@
     }
   }
 
-  const KINDS = ["source", "table", "seed", "model", "import"];
+  const KINDS = ["source", "table", "seed", "model", "import", "test", "pipeline"];
 
-  function legend(places) {
+  function legend(places, parts) {
     const { tables } = Rocky.store.index;
     const there = new Set(places.map((place) => tables[place].kind));
+    for (const [name, , kind] of Rocky.PARTS) if (parts?.has(name)) there.add(kind);
     return h("ul", { class: "legend", "aria-label": "Colours" },
       KINDS.filter((kind) => there.has(kind)).map((kind) =>
         h("li", {}, h("span", { class: `dot kind-${kind}` }), kind)));
   }
 
-  Object.assign(Rocky, { tableGraph, folderGraph, legend });
+  Object.assign(Rocky, { tableGraph, folderGraph, collapsedGraph, foldersOf, legend });
 })();

@@ -5,8 +5,9 @@
   const { h, icon } = Rocky;
   const MOST = 40;
   let entries = null;
+  let searched = null;
 
-  // Every text that can be found: made when somebody first searches.
+  // Every text that can be found: made when somebody first searches, and again when the records are others.
   function collect() {
     const found = [];
     const push = (kind, name, table, link, said) =>
@@ -41,7 +42,8 @@
   }
 
   function search(text) {
-    entries ||= collect();
+    if (searched !== Rocky.store.index) entries = collect();
+    searched = Rocky.store.index;
     const words = text.toLowerCase().split(/[\s.]+/).filter(Boolean);
     if (!words.length) return [];
     const whole = text.trim().toLowerCase();

@@ -79,11 +79,12 @@
     return found.columns.find((column) => column.name.toLowerCase() === key);
   }
 
-  // All tables within some steps of one, upstream and downstream; and whether there are more.
-  function around(place, depth) {
+  // All tables within some steps of one, upstream and downstream or only one of both; and whether there are more.
+  function around(place, depth, only) {
     const reached = new Map([[place, 0]]);
     let more = false;
-    for (const next of [(at) => index.tables[at].reads, (at) => readers[at]]) {
+    const ways = { upstream: (at) => index.tables[at].reads, downstream: (at) => readers[at] };
+    for (const next of only ? [ways[only]] : Object.values(ways)) {
       let front = [place];
       for (let step = 1; front.length; step += 1) {
         const found = [];

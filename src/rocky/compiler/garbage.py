@@ -1,0 +1,58 @@
+"""Garbage: when the collector looks for it, and at what.
+
+Syntax trees have cycles, so only the collector frees them; but whatever it looks at while a project
+is loaded is nearly all alive. Left to itself it takes longer than what is done meanwhile.
+"""
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+# High enough that only a huge model is collected while it is being bound.
+_YOUNG: Final = 200_000
+_MUCH_MORE: Final = 1.5
+
+
+def collect_trees() -> None:
+    """Free the trees of models already bound; older objects are not looked at."""
+    gc.collect(1)
+
+
+@contextmanager
+def manual_collection() -> Iterator[None]:
+    """While this holds, whoever binds calls `collect_trees` after each model."""
+    before = gc.get_threshold()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_YOUNG, 20, 20)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
+
+
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """Leave garbage where it is for a while: there is little of it, and much that stays."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def leave_alone(before: int = 0) -> int:
+    """Tell the collector that what is loaded now is here to stay; gives back how much that is.
+
+    What goes later is freed all the same, unless it refers to itself: where there is much more than
+    there was `before`, such is looked for.
+    """
+    if before and gc.get_freeze_count() > _MUCH_MORE * before:
+        gc.unfreeze()
+    gc.collect()
+    gc.freeze()
+    return gc.get_freeze_count()

@@ -1,0 +1,78 @@
+"""Fragments: SQL made of pieces, each with the call of Python that it stands for.
+
+A fragment is never changed. What is said of a place in the finished text is said of the site of
+the smallest piece there; glue that stands between belongs to whoever wrote around it.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rocky.diagnostics.diagnostic import Span
+from rocky.frames.sites import Site
+
+Piece = tuple[str, Site | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """SQL in pieces."""
+
+    pieces: tuple[Piece, ...]
+
+    @property
+    def text(self) -> str:
+        return "".join([text for text, _ in self.pieces])
+
+
+def sql(*parts: "str | Fragment", site: Site | None = None) -> Fragment:
+    """One fragment of several; the texts among them stand for `site`."""
+    pieces: list[Piece] = []
+    for part in parts:
+        if isinstance(part, str):
+            pieces.append((part, site))
+        else:
+            pieces.extend(part.pieces)
+    return Fragment(tuple(pieces))
+
+
+def joined(separator: str, fragments: Iterable[Fragment]) -> Fragment:
+    """Fragments with a text between them."""
+    parts: list[str | Fragment] = []
+    for each in fragments:
+        if parts:
+            parts.append(separator)
+        parts.append(each)
+    return sql(*parts)
+
+
+@dataclass(frozen=True, slots=True)
+class SitedText:
+    """A finished text: where each piece begins, and its site."""
+
+    text: str
+    starts: tuple[int, ...]
+    sites: tuple[Site | None, ...]
+
+    def site(self, span: Span | None) -> Site | None:
+        """The site of the first piece in the span that has one, else of the nearest before it."""
+        if not self.starts:
+            return None
+        start, end = (0, len(self.text)) if span is None else (span.start, span.end)
+        at = max(bisect_right(self.starts, start) - 1, 0)
+        for index in range(at, len(self.starts)):
+            if index > at and self.starts[index] >= max(end, start + 1):
+                break
+            if self.sites[index] is not None:
+                return self.sites[index]
+        return next((site for site in reversed(self.sites[:at]) if site is not None), None)
+
+
+def finished(fragment: Fragment) -> SitedText:
+    """The text of a fragment with its places."""
+    starts: list[int] = []
+    at = 0
+    for text, _ in fragment.pieces:
+        starts.append(at)
+        at += len(text)
+    return SitedText(fragment.text, tuple(starts), tuple(site for _, site in fragment.pieces))

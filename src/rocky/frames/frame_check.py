@@ -1,0 +1,196 @@
+"""Checking a frame: its plan lowered, bound, and what was found at the author's calls.
+
+`Frames` holds the schemas that frames begin with. While it is open (`with Frames(...) as tables`)
+PySpark's functions make plans, and nothing connects anywhere.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql.connect.dataframe import DataFrame
+
+from rocky.diagnostics import Diagnostic, Severity
+from rocky.frames.call_places import CallPlaces
+from rocky.frames.fragments import SitedText, finished
+from rocky.frames.layers import Layer
+from rocky.frames.lowering import Gap, Lowering, finished_query
+from rocky.frames.relations.table import lower
+from rocky.frames.session import NeedsRows, PlanSession, building, relation_of
+from rocky.frames.sites import Site
+from rocky.language.binder.expr import WHOLE
+from rocky.language.binder.query import BoundQuery, bind_text
+from rocky.language.binder.scopes import Binding
+from rocky.language.datatypes.text import parse_schema
+from rocky.language.datatypes.types import StructField
+from rocky.language.ir import LINEAGE_KINDS, Edge
+from rocky.language.tables import Tables, tables_by_name
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedFrame:
+    """What is known of a frame.
+
+    `known` is False where its list of columns is not complete; `gaps` say why something could not
+    be worked out. `sql` is Spark SQL that gives the same rows, None where code makes some of them.
+    `lineage` has, for each column, the columns of tables that it is made from.
+    """
+
+    columns: tuple[StructField, ...]
+    known: bool
+    diagnostics: tuple[Diagnostic, ...]
+    gaps: tuple[Gap, ...]
+    sql: str | None
+    lineage: tuple[tuple[Edge, ...], ...] = ()
+
+    @property
+    def schema(self) -> str:
+        """The columns as one text: `id BIGINT NOT NULL, name STRING`."""
+        return ", ".join(
+            f"{each.name} {str(each.type).upper()}{'' if each.nullable else ' NOT NULL'}"
+            for each in self.columns
+        )
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        return tuple(each for each in self.diagnostics if each.severity is Severity.ERROR)
+
+
+@dataclass(frozen=True, slots=True)
+class LoweredPlan:
+    """The SQL of a plan with its places, and what lowering it found."""
+
+    text: SitedText
+    lowering: Lowering
+    top: Layer
+
+
+class Frames:
+    """Frames over tables of known schemas, checked without Spark."""
+
+    def __init__(self, tables: Mapping[str, str | Sequence[StructField]] | Tables) -> None:
+        """`tables` are schemas by name, each a text (`id bigint not null, ...`) or fields."""
+        self._tables = _as_tables(tables)
+        self.session = PlanSession(self._columns_of)
+
+        self._open = ExitStack()
+
+    def __enter__(self) -> "Frames":
+        self._open.enter_context(building(self.session))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self.table(name)
+
+    def table(self, name: str) -> Any:
+        """The frame of a table."""
+        return self.session.table(name)
+
+    def lowered(self, frame: Any) -> LoweredPlan:
+        """The SQL of a frame's plan."""
+        return self._lowered(relation_of(frame, self.session))
+
+    def check(self, frame: Any) -> CheckedFrame:
+        """What is known of a frame, and what is wrong with the code that made it."""
+        plan = self.lowered(frame)
+        bound = bind_text(plan.text.text, plan.lowering.tables)
+        places = CallPlaces()
+        found = [*_own_findings(plan, places), *_bound_findings(plan, bound, places)]
+        return CheckedFrame(
+            tuple(StructField(each.name or "", each.type, each.nullable) for each in bound.columns),
+            bound.known,
+            tuple(found),
+            tuple(plan.lowering.gaps),
+            None if plan.lowering.tables.functions else plan.text.text,
+            tuple(_edges(each.sources, bound.binding) for each in bound.columns),
+        )
+
+    def _lowered(self, relation: Any) -> LoweredPlan:
+        lowering = Lowering(self._tables, wanted_keys(relation))
+        for name, view in self.session.client.views.items():
+            lowering.views[name] = lower(view, lowering)
+        top = lower(relation, lowering)
+        text = finished(finished_query(top, lowering.subqueries))
+        return LoweredPlan(text, lowering, top)
+
+    def _columns_of(self, relation: Any) -> tuple[StructField, ...]:
+        plan = self._lowered(relation)
+        if not plan.top.known:
+            gap = plan.lowering.gaps[0] if plan.lowering.gaps else None
+            reason = f": {gap.reason}" if gap else ""
+            raise NeedsRows(f"the columns are not known{reason}", gap.site if gap else None, "")
+        return tuple(StructField(each.name, each.type, each.nullable) for each in plan.top.visible)
+
+
+def wanted_keys(relation: Any) -> frozenset[str]:
+    """The names, in lower case, of all columns that a plan takes from one certain frame."""
+    found: set[str] = set()
+    stack = [relation]
+    while stack:
+        each = stack.pop()
+        if each.DESCRIPTOR.name == "UnresolvedAttribute" and each.HasField("plan_id"):
+            found.add(each.unparsed_identifier.strip("`").lower())
+        for field, value in each.ListFields():
+            if field.message_type is None or field.message_type.GetOptions().map_entry:
+                continue
+            stack.extend([value] if hasattr(value, "DESCRIPTOR") else value)
+    return frozenset(found)
+
+
+def is_frame(value: Any) -> bool:
+    """Whether a value is a frame of a plan."""
+    return isinstance(value, DataFrame)
+
+
+def _own_findings(plan: LoweredPlan, places: CallPlaces) -> Iterator[Diagnostic]:
+    for each in plan.lowering.findings:
+        path, span = places.span(each.site, each.message)
+        yield Diagnostic(
+            each.code, each.message, span, path, condition=each.condition, help=each.help
+        )
+
+
+def _bound_findings(
+    plan: LoweredPlan, bound: BoundQuery, places: CallPlaces
+) -> Iterator[Diagnostic]:
+    for each in bound.diagnostics:
+        site: Site | None = plan.text.site(each.span)
+        words = plan.text.text[each.span.start : each.span.end] if each.span else ""
+        path, span = places.span(site, f"`{words.strip('`')}`")
+        yield Diagnostic(
+            each.code,
+            each.message,
+            span,
+            path,
+            each.severity,
+            each.condition,
+            help=each.help,
+        )
+
+
+def _edges(sources: Iterable[int], binding: Binding | None) -> tuple[Edge, ...]:
+    """The columns a value is made from, each by the strongest way."""
+    if binding is None:
+        return ()
+    strongest = {(each & WHOLE) >> 3: each & 7 for each in sorted(sources)}
+    return tuple(
+        Edge(*binding.origins[origin], LINEAGE_KINDS[kind])
+        for origin, kind in sorted(strongest.items())
+    )
+
+
+def _as_tables(tables: Mapping[str, str | Sequence[StructField]] | Tables) -> Tables:
+    if not isinstance(tables, Mapping):
+        return tables
+    return tables_by_name(
+        {
+            name: parse_schema(each) if isinstance(each, str) else each
+            for name, each in tables.items()
+        }
+    )

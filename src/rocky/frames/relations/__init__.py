@@ -1,0 +1,1 @@
+"""Relations of a plan as layers of SQL: one file a family, one rule a kind, `table` the list."""

@@ -1,0 +1,173 @@
+"""Joins: by a condition, by names, and crossed."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from rocky.diagnostics import Code
+from rocky.diagnostics.suggestion import closest
+from rocky.frames.expressions import expression
+from rocky.frames.fragments import Fragment, sql
+from rocky.frames.layers import Layer, find_by_plan, written
+from rocky.frames.lowering import Finding, Item, Lowering, passed_on
+from rocky.frames.scope import Scope, over
+from rocky.frames.sites import Site, site_of
+
+_WORDS: Final = {
+    0: " JOIN ",
+    1: " JOIN ",
+    2: " FULL OUTER JOIN ",
+    3: " LEFT OUTER JOIN ",
+    4: " RIGHT OUTER JOIN ",
+    5: " LEFT ANTI JOIN ",
+    6: " LEFT SEMI JOIN ",
+    7: " CROSS JOIN ",
+}
+_FULL, _RIGHT, _ONE_SIDED = 2, 4, (5, 6)
+
+
+def join(
+    message: Any, lowering: Lowering, lower: Callable[[Any], Layer], site: Site | None
+) -> Layer:
+    """`join` and `crossJoin`."""
+    left, right = lower(message.left), lower(message.right)
+    scope = over(lowering, left, right)
+    (_, one), (_, two) = scope.inputs
+    kind = message.join_type
+    tables = sql(
+        f" FROM {_aliased(left, one)}{_WORDS.get(kind, ' JOIN ')}{_aliased(right, two)}", site=site
+    )
+    if message.using_columns:
+        return _by_names(message, scope, tables, site)
+    if message.HasField("join_condition"):
+        tables = sql(tables, " ON ", _condition(message.join_condition, scope), site=site)
+    items = passed_on(left, 0, one)
+    if kind not in _ONE_SIDED:
+        items += passed_on(right, 1, two)
+    return _joined(lowering, (left, right), items, tables, site)
+
+
+def _joined(
+    lowering: Lowering,
+    inputs: tuple[Layer, Layer],
+    items: list[Item],
+    tables: Fragment,
+    site: Site | None,
+) -> Layer:
+    if not all(each.known for each in inputs):
+        return lowering.unknown_rows("a join with a frame of unknown columns", site, *inputs)
+    return lowering.select(inputs, items, source=tables)
+
+
+def _aliased(layer: Layer, alias: str) -> str:
+    return layer.name if layer.name == alias else f"{layer.name} AS {alias}"
+
+
+def _condition(message: Any, scope: Scope) -> Fragment:
+    """The condition. Of a frame that is joined to itself, `df.a == df.a` means one of each side."""
+    call = message.unresolved_function
+    if message.WhichOneof("expr_type") == "unresolved_function" and call.function_name in (
+        "==",
+        "and",
+    ):
+        if call.function_name == "and":
+            first, second = (_condition(each, scope) for each in call.arguments)
+            return sql("(", first, " AND ", second, ")", site=site_of(message))
+        pair = [_of_both(each, scope) for each in call.arguments]
+        if pair[0] is not None and pair[0] == pair[1]:
+            at, other = pair[0]
+            return sql(
+                f"({scope.reference(0, at)} = {scope.reference(1, other)})", site=site_of(message)
+            )
+    return expression(message, scope)
+
+
+def _of_both(message: Any, scope: Scope) -> tuple[int, int] | None:
+    """Where a column of a frame is on both sides, if it is."""
+    attribute = message.unresolved_attribute
+    if message.WhichOneof("expr_type") != "unresolved_attribute" or not attribute.HasField(
+        "plan_id"
+    ):
+        return None
+    places = [
+        find_by_plan(layer, attribute.plan_id, attribute.unparsed_identifier).places
+        for layer, _ in scope.inputs
+    ]
+    if [len(each) for each in places] != [1, 1]:
+        return None
+    return places[0][0], places[1][0]
+
+
+def _by_names(message: Any, scope: Scope, tables: Fragment, site: Site | None) -> Layer:
+    """Keys first, as one column each; the other side's is still there for who asks its frame."""
+    lowering = scope.lowering
+    left, right = (layer for layer, _ in scope.inputs)
+    kind = message.join_type
+    keys: list[tuple[int, int]] = []
+    for name in message.using_columns:
+        places = [layer.named(name) for layer in (left, right)]
+        if not (left.known and right.known):
+            continue
+        if not all(places):
+            side = "right" if places[0] else "left"
+            _report_missing(name, (right if places[0] else left, side), lowering, site)
+            return lowering.unknown_rows(f"a join by `{name}`", site, left, right)
+        keys.append((places[0][0], places[1][0]))
+    equal = " AND ".join(f"{scope.reference(0, a)} = {scope.reference(1, b)}" for a, b in keys)
+    tables = sql(tables, f" ON {equal}", site=site)
+    if not (left.known and right.known):
+        return _joined(lowering, (left, right), [], tables, site)
+    first = [_key(scope, each, kind) for each in keys]
+    used = ({a for a, _ in keys}, {b for _, b in keys})
+    (_, one), (_, two) = scope.inputs
+    sides = [passed_on(left, 0, one)]
+    if kind not in _ONE_SIDED:
+        sides.append(passed_on(right, 1, two))
+    rest = [
+        item
+        for at, side in enumerate(sides)
+        for index, item in enumerate(side)
+        if index not in used[at]
+    ]
+    hidden = [
+        side[pair[at]]._replace(hidden=True)
+        for at, side in enumerate(sides)
+        for pair, item in zip(keys, first, strict=True)
+        if item.origin != (at, pair[at]) and (side[pair[at]].name or "").lower() in lowering.wanted
+    ]
+    return _joined(lowering, (left, right), [*first, *rest, *hidden], tables, site)
+
+
+def _key(scope: Scope, places: tuple[int, int], kind: int) -> Item:
+    left, right = places
+    name = scope.inputs[0][0].columns[left].name
+    if kind == _FULL:
+        both = f"coalesce({scope.reference(0, left)}, {scope.reference(1, right)})"
+        return Item(sql(both), name)
+    at = 1 if kind == _RIGHT else 0
+    column = scope.inputs[at][0].columns[places[at]]
+    return Item(
+        sql(scope.reference(at, places[at])),
+        column.name,
+        (at, places[at]),
+        qualifier=column.qualifier,
+    )
+
+
+def _report_missing(
+    name: str, where: tuple[Layer, str], lowering: Lowering, site: Site | None
+) -> None:
+    layer, side = where
+    near = closest(name, [each.name for each in layer.visible])
+    lowering.findings.append(
+        Finding(
+            Code.UNKNOWN_COLUMN,
+            f"no column `{name}` on the {side} side of the join",
+            site,
+            f"there is a column `{near}`" if near else f"the columns are {_shown(layer)}",
+            "UNRESOLVED_USING_COLUMN_FOR_JOIN",
+        )
+    )
+
+
+def _shown(layer: Layer) -> str:
+    return ", ".join(f"`{written(each.name)}`" for each in layer.visible[:8])

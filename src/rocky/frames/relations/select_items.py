@@ -1,0 +1,132 @@
+"""Items: what `select` and its relatives are given, as entries of a select list."""
+
+import re
+from collections.abc import Iterable
+from typing import Any, Final
+
+from rocky.diagnostics import Code
+from rocky.frames.expressions import expression
+from rocky.frames.fragments import Fragment, sql
+from rocky.frames.layers import find_by_plan
+from rocky.frames.lowering import Item, passed_on
+from rocky.frames.scope import Scope
+from rocky.frames.sites import site_of
+
+_GENERATORS: Final = frozenset(
+    "explode explode_outer posexplode posexplode_outer inline inline_outer json_tuple stack"
+    " variant_explode variant_explode_outer".split()
+)
+
+
+def items_of(messages: Iterable[Any], scope: Scope) -> list[Item]:
+    """The entries of a select list."""
+    return [item for each in messages for item in _items(each, scope)]
+
+
+def _items(message: Any, scope: Scope) -> list[Item]:
+    kind = message.WhichOneof("expr_type")
+    if kind == "unresolved_star":
+        return _starred(message, scope)
+    if kind == "unresolved_regex":
+        return _by_pattern(message, scope)
+    if kind == "unresolved_attribute":
+        return [_attribute(message, scope)]
+    if kind == "expression_string":
+        return [_text(message, scope)]
+    if kind == "alias":
+        return [_aliased(message, scope)]
+    return [Item(expression(message, scope), several=_generates(message))]
+
+
+def _generates(message: Any) -> bool:
+    return (
+        message.WhichOneof("expr_type") == "unresolved_function"
+        and message.unresolved_function.function_name.lower() in _GENERATORS
+    )
+
+
+def _aliased(message: Any, scope: Scope) -> Item:
+    names = tuple(message.alias.name)
+    value = expression(message.alias.expr, scope)
+    if len(names) == 1 and not _generates(message.alias.expr):
+        return Item(value, names[0])
+    return Item(value, None, names=names, several=True)
+
+
+def _text(message: Any, scope: Scope) -> Item:
+    found, alias, star = scope.text(message.expression_string.expression, site_of(message))
+    if alias is None and not star:
+        return _same_column(found, scope)
+    return Item(found, alias, several=star and alias is None)
+
+
+def _attribute(message: Any, scope: Scope) -> Item:
+    return _same_column(expression(message, scope), scope)
+
+
+def _same_column(value: Fragment, scope: Scope) -> Item:
+    """A value; it stays the same column where it is one of the input's."""
+    for at, (layer, _) in enumerate(scope.inputs):
+        for index, each in enumerate(layer.columns):
+            if value.text.lower() == scope.reference(at, index).lower():
+                return Item(value, each.name, (at, index), qualifier=each.qualifier)
+    return Item(value)
+
+
+def _starred(message: Any, scope: Scope) -> list[Item]:
+    star = message.unresolved_star
+    site = site_of(message)
+    items = [
+        (layer, index, item)
+        for at, (layer, alias) in enumerate(scope.inputs)
+        for index, item in enumerate(passed_on(layer, at, alias if len(scope.inputs) > 1 else None))
+    ]
+    if star.HasField("plan_id"):
+        wanted = {
+            place
+            for layer, _ in scope.inputs
+            for name in _names_below(layer, star.plan_id)
+            for place in find_by_plan(layer, star.plan_id, name).places
+        }
+        return [item for _, index, item in items if index in wanted]
+    target = star.unparsed_target.removesuffix(".*")
+    if not target:
+        return [
+            item._replace(fragment=sql(item.fragment.text, site=site))
+            for _, _, item in items
+            if not item.hidden
+        ]
+    path = tuple(part.strip("`").lower() for part in target.split("."))
+    chosen = [
+        item
+        for layer, index, item in items
+        if item.several or layer.columns[index].qualifier[-len(path) :] == path
+    ]
+    if chosen:
+        return [item for item in chosen if not item.hidden]
+    meant = scope.attribute(target, None, site)
+    return [Item(sql(meant, ".*", site=site), several=True)]
+
+
+def _names_below(layer: Any, plan_id: int) -> list[str]:
+    if plan_id in layer.plan_ids:
+        return [each.name for each in layer.columns if not each.hidden]
+    return [name for each in layer.inputs for name in _names_below(each, plan_id)]
+
+
+def _by_pattern(message: Any, scope: Scope) -> list[Item]:
+    """Columns whose names a regular expression in backticks matches."""
+    written = message.unresolved_regex.col_name
+    layer = scope.inputs[0][0]
+    try:
+        pattern = re.compile(written.strip("`"), re.IGNORECASE)
+    except re.error as fault:
+        scope.mistake(
+            Code.SYNTAX_ERROR, f"`{written}` is no pattern: {fault}", site_of(message), None
+        )
+        return []
+    return [
+        item
+        for item, column in zip(passed_on(layer), layer.columns, strict=False)
+        if pattern.fullmatch(column.name) and not column.hidden
+    ]

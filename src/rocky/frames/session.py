@@ -1,0 +1,252 @@
+"""A session without a server: PySpark's own client, whose questions our compiler answers.
+
+Every transformation is PySpark's code. What its client would ask a server about a plan (columns,
+types, settings) is worked out here; what would run a job ends at the author's line, with advice.
+"""
+
+import os
+import threading
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any, Final, NoReturn
+
+from pyspark.sql.connect.client import SparkConnectClient
+from pyspark.sql.connect.dataframe import DataFrame
+from pyspark.sql.connect.session import SparkSession
+from pyspark.sql.types import StructType, _parse_datatype_json_value
+
+from rocky.frames.literals import NoSql, parsed_type
+from rocky.frames.sites import Site, author_site, noted_sites
+from rocky.language.datatypes.text import field_to_json, type_to_json
+from rocky.language.datatypes.types import StructField
+from rocky.language.datatypes.types import StructType as Struct
+
+_REMOTE: Final = "SPARK_CONNECT_MODE_ENABLED"
+
+Answer = Callable[[Any], tuple[StructField, ...]]
+"""The columns of a plan. Raises NeedsRows where they cannot be known."""
+
+SETTINGS: Final[Mapping[str, str]] = {
+    "spark.sql.timestampType": "TIMESTAMP_LTZ",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.session.localRelationCacheThreshold": str(2**62),
+    "spark.sql.session.localRelationChunkSizeRows": "10000",
+    "spark.sql.session.localRelationChunkSizeBytes": str(16 << 20),
+    "spark.sql.session.localRelationBatchOfChunksSizeBytes": str(1 << 30),
+    "spark.sql.execution.pandas.convertToArrowArraySafely": "false",
+    "spark.sql.execution.pandas.inferPandasDictAsMap": "false",
+    "spark.sql.pyspark.inferNestedDictAsStruct.enabled": "false",
+    "spark.sql.pyspark.legacy.inferArrayTypeFromFirstElement.enabled": "false",
+    "spark.sql.pyspark.legacy.inferMapTypeFromFirstPair.enabled": "false",
+    "spark.sql.execution.arrow.useLargeVarTypes": "false",
+    "spark.sql.execution.pyspark.binaryAsBytes": "true",
+    "spark.sql.repl.eagerEval.enabled": "false",
+    "spark.sql.repl.eagerEval.maxNumRows": "20",
+    "spark.sql.repl.eagerEval.truncate": "20",
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
+    "spark.sql.pyspark.udf.profiler": "",
+    "spark.sql.shuffle.partitions": "200",
+}
+"""What reading a setting gives: Spark's defaults, and UTC as every run has it."""
+
+
+class NeedsRows(Exception):
+    """Something asked for rows, or for a server, while a plan was built; `site` is the call."""
+
+    def __init__(self, what: str, site: Site | None, advice: str) -> None:
+        super().__init__(what, site, advice)
+        self.what = what
+        self.site = site
+        self.advice = advice
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.advice}"
+
+
+_ADVICE: Final = (
+    "keep to transformations, and return the frame; a model that must look at rows keeps its"
+    " declared `output`"
+)
+
+
+class PlanClient(SparkConnectClient):  # type: ignore[misc] # pyspark is not followed
+    """The client of a session: answers about plans, and nothing else."""
+
+    def __init__(self, columns_of: Answer) -> None:  # no channel: the base class would open one
+        self.thread_local = threading.local()
+        self._session_id = str(uuid.uuid4())
+        self._user_id = None
+        self._closed = False
+        self._columns_of = columns_of
+        self._settings: dict[str, str] = dict(SETTINGS)
+        self.views: dict[str, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        raise _refusal(f"`{name}`")
+
+    def _set_relation_in_plan(self, plan: Any, relation: Any) -> None:
+        plan.root.CopyFrom(relation)
+
+    def _set_command_in_plan(self, plan: Any, command: Any) -> None:
+        plan.command.CopyFrom(command)
+
+    def _cleanup_ml_cache(self) -> None:
+        pass
+
+    def schema(self, plan: Any) -> StructType:
+        return spark_schema(self._columns_of(plan.root))
+
+    def _analyze(self, method: str, **given: Any) -> Any:
+        if method == "ddl_parse":
+            return SimpleNamespace(parsed=_parsed(given["ddl_string"]))
+        if method == "is_streaming":
+            return SimpleNamespace(is_streaming=False)
+        if method == "is_local":
+            return SimpleNamespace(is_local=False)
+        if method in ("persist", "unpersist"):
+            return SimpleNamespace()
+        if method == "spark_version":
+            return SimpleNamespace(spark_version="4.1.0")
+        raise _refusal(f"`{method}`")
+
+    def explain_string(self, plan: Any, explain_mode: str = "extended") -> str:
+        del plan, explain_mode
+        return "no plan of Spark: nothing runs while a model is checked\n"
+
+    def get_configs(self, *keys: str) -> tuple[str | None, ...]:
+        return tuple(self._settings.get(key) for key in keys)
+
+    def get_config_dict(self, *keys: str) -> Mapping[str, str | None]:
+        return {key: self._settings.get(key) for key in keys}
+
+    def get_config_with_defaults(self, *pairs: tuple[str, str | None]) -> tuple[str | None, ...]:
+        return tuple(self._settings.get(key, default) for key, default in pairs)
+
+    def config(self, operation: Any) -> Any:
+        kind = operation.WhichOneof("op_type")
+        asked = getattr(operation, kind)
+        if kind == "set":
+            for pair in asked.pairs:
+                self._settings[pair.key] = pair.value
+            return SimpleNamespace(pairs=[], warnings=[])
+        if kind in ("get", "get_option"):
+            found = [(key, self._settings.get(key)) for key in asked.keys]
+        elif kind == "get_with_default":
+            found = [(each.key, self._settings.get(each.key, each.value)) for each in asked.pairs]
+        elif kind == "is_modifiable":
+            found = [(key, "true") for key in asked.keys]
+        else:
+            raise _refusal(f"`spark.conf` ({kind})")
+        return SimpleNamespace(pairs=found, warnings=[])
+
+    def execute_command(
+        self, command: Any, *_: Any, **__: Any
+    ) -> tuple[None, dict[str, Any], None]:
+        """Only what keeps a plan under a name, or is a query itself, can be done without rows."""
+        kind = command.WhichOneof("command_type")
+        if kind == "sql_command":
+            return None, {}, None
+        if kind == "create_dataframe_view":
+            view = command.create_dataframe_view
+            self.views[view.name.lower()] = view.input
+            return None, {}, None
+        if kind in ("write_operation", "write_operation_v2"):
+            raise _refusal("`write`", "return the frame: Rocky writes the table of the model")
+        raise _refusal(f"a command (`{kind}`)")
+
+    def to_table(self, *_: Any, **__: Any) -> NoReturn:
+        raise _refusal("`collect`, `count`, `show` or another action")
+
+    def to_table_as_iterator(self, *_: Any, **__: Any) -> NoReturn:
+        raise _refusal("`toLocalIterator`")
+
+    def to_pandas(self, *_: Any, **__: Any) -> NoReturn:
+        raise _refusal("`toPandas`")
+
+    @property
+    def is_closed(self) -> bool:
+        return False
+
+    def close(self) -> None:
+        pass
+
+    def release_session(self) -> None:
+        pass
+
+
+class PlanSession(SparkSession):  # type: ignore[misc] # pyspark is not followed
+    """PySpark's session over a `PlanClient`."""
+
+    def __init__(self, columns_of: Answer) -> None:  # no channel: the base class would open one
+        self._client = PlanClient(columns_of)
+        self._session_id = self._client._session_id  # noqa: SLF001 - as the base class has it
+        self.release_session_on_close = False
+
+    @property
+    def version(self) -> str:
+        return "4.1.0"
+
+    def stop(self) -> None:
+        """Nothing was started."""
+
+    def __del__(self) -> None:
+        pass
+
+
+@contextmanager
+def building(session: PlanSession) -> Iterator[None]:
+    """While open, PySpark's functions make columns of plans, each with its call's place.
+
+    PySpark decides by the environment whether its functions are those of a server's client, and
+    makes functions of Python for the session that is active.
+    """
+    before = os.environ.get(_REMOTE)
+    active = getattr(SparkSession._active_session, "session", None)  # noqa: SLF001 - PySpark's own
+    default = SparkSession._default_session  # noqa: SLF001
+    os.environ[_REMOTE] = "1"
+    SparkSession._active_session.session = session  # noqa: SLF001
+    SparkSession._default_session = session  # noqa: SLF001
+    try:
+        with noted_sites():
+            yield
+    finally:
+        SparkSession._active_session.session = active  # noqa: SLF001
+        SparkSession._default_session = default  # noqa: SLF001
+        if before is None:
+            os.environ.pop(_REMOTE, None)
+        else:
+            os.environ[_REMOTE] = before
+
+
+def relation_of(frame: DataFrame, session: PlanSession) -> Any:
+    """The plan of a frame as the client would send it."""
+    return frame._plan.plan(session.client)  # noqa: SLF001 - the one way to a plan
+
+
+def spark_schema(fields: tuple[StructField, ...]) -> StructType:
+    """PySpark's schema of columns. Raises NeedsRows where a type is not known."""
+    if any("unknown" in str(type_to_json(each.type)) for each in fields):
+        raise _refusal("a type that is not known", "declare it with a cast")
+    value = {"type": "struct", "fields": [field_to_json(each) for each in fields]}
+    found = _parse_datatype_json_value(value)
+    if not isinstance(found, StructType):
+        raise TypeError(found)
+    return found
+
+
+def _parsed(text: str) -> Any:
+    try:
+        kind = parsed_type(text)
+    except NoSql as fault:
+        raise _refusal(str(fault), "write a type that Spark knows") from fault
+    if isinstance(kind, Struct):
+        return spark_schema(kind.fields)
+    return _parse_datatype_json_value(type_to_json(kind))
+
+
+def _refusal(what: str, advice: str = _ADVICE) -> NeedsRows:
+    return NeedsRows(what, author_site(), advice)

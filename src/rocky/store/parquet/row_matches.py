@@ -1,0 +1,100 @@
+"""Matches: which files hold the keys of some rows, and in which of them such a row differs.
+
+A merge asks this of Spark. Of few rows and few files it is found here, in the time in which Spark
+plans a query. Values are equal when Spark's `<=>` says so; of types for which that is not certain
+nothing is said: text under a collation, CHAR, whatever is nested.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rocky.errors import StoreUnreadable
+from rocky.language.datatypes.types import INTEGRAL_KINDS, StringType, StructField
+from rocky.store.data_file import DataFile
+from rocky.store.parquet.rows import load_table
+from rocky.store.warehouse import Table
+
+_KEYS: Final = INTEGRAL_KINDS | {"date", "string", "decimal"}
+_FLOATS: Final = frozenset({"float", "double"})
+_VALUES: Final = _KEYS | _FLOATS | {"boolean", "timestamp", "timestamp_ntz"}
+_OURS: Final = "__rocky_row"
+_THEIRS: Final = "__rocky_file_row"
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """The names of the files that hold keys of some rows, and of those in which one differs.
+
+    `all_met` when every one of the rows has its key in a file; `repeated` when two have one key,
+    and nothing else is said then.
+    """
+
+    met: frozenset[str] = frozenset()
+    changed: frozenset[str] = frozenset()
+    all_met: bool = False
+    repeated: bool = False
+
+
+def find_matches(
+    table: Table,
+    rows: Sequence[DataFile],
+    files: Sequence[DataFile],
+    keys: Sequence[StructField],
+    compared: Sequence[StructField],
+) -> Matches | None:
+    """What `files` hold of the keys of `rows`; None when that cannot be told here."""
+    if not all(_is_one_of(each, _KEYS) for each in keys):
+        return None
+    if not all(_is_one_of(each, _VALUES) for each in compared):
+        return None
+    columns = tuple({each.name: each for each in (*keys, *compared)}.values())
+    names = [each.name for each in keys]
+    try:
+        ours = pa.concat_tables(load_table(table, file, columns) for file in rows)
+        if any(ours[name].null_count for name in names):
+            return None
+        if ours.group_by(names).aggregate([]).num_rows != ours.num_rows:
+            return Matches(repeated=True)
+        known = ours.select(names).append_column(_OURS, pa.array(range(ours.num_rows)))
+        met: dict[str, bool] = {}
+        found: set[int] = set()
+        for file in files:
+            theirs = load_table(table, file, columns)
+            numbered = theirs.select(names).append_column(_THEIRS, pa.array(range(len(theirs))))
+            pairs = numbered.join(known, names, join_type="inner")
+            if pairs.num_rows:
+                found.update(pairs[_OURS].to_pylist())
+                met[file.name] = _differ(
+                    theirs.take(pairs[_THEIRS]), ours.take(pairs[_OURS]), compared
+                )
+    except (StoreUnreadable, pa.ArrowException):
+        # Spark is asked instead, and says what is wrong if something is.
+        return None
+    changed = frozenset(name for name, differs in met.items() if differs)
+    return Matches(frozenset(met), changed, len(found) == ours.num_rows)
+
+
+def _is_one_of(field: StructField, kinds: frozenset[str]) -> bool:
+    if isinstance(field.type, StringType) and field.type.collation != "UTF8_BINARY":
+        return False
+    return field.type.kind in kinds
+
+
+def _differ(some: Any, others: Any, columns: Sequence[StructField]) -> bool:
+    """Whether two tables of as many rows differ somewhere."""
+    return any(
+        not _same(some[each.name], others[each.name], floating=each.type.kind in _FLOATS)
+        for each in columns
+    )
+
+
+def _same(one: Any, other: Any, *, floating: bool) -> bool:
+    same = pc.if_else(pc.is_null(one), pc.is_null(other), pc.equal(one, other))
+    if floating:
+        same = pc.or_kleene(same, pc.and_(pc.is_nan(one), pc.is_nan(other)))
+    # A value beside a null compares to null.
+    return bool(pc.all(pc.fill_null(same, False)).as_py())
