@@ -18,7 +18,7 @@ from rocky.frames.sites import Site, site_of
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.text import format_type
 from rocky.language.datatypes.types import StructField
-from rocky.language.names import quote_text
+from rocky.language.names import bare_name, quote_text
 
 Rule = Callable[[Any, Scope, Site | None], Fragment]
 
@@ -223,7 +223,7 @@ def _updated(
     kind: t.StructType, name: str, new: Fragment | None
 ) -> list[tuple[StructField, Fragment | None]]:
     """The fields of a struct, each with its new value where it has one."""
-    key = name.strip("`").lower()
+    key = bare_name(name).lower()
     made: list[tuple[StructField, Fragment | None]] = []
     placed = new is None
     for each in kind.fields:

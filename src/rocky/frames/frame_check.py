@@ -25,6 +25,7 @@ from rocky.language.binder.scopes import Binding
 from rocky.language.datatypes.text import parse_schema
 from rocky.language.datatypes.types import StructField
 from rocky.language.ir import LINEAGE_KINDS, Edge
+from rocky.language.names import bare_name
 from rocky.language.tables import Tables, tables_by_name
 
 
@@ -135,7 +136,7 @@ def wanted_keys(relation: Any) -> frozenset[str]:
     while stack:
         each = stack.pop()
         if each.DESCRIPTOR.name == "UnresolvedAttribute" and each.HasField("plan_id"):
-            found.add(each.unparsed_identifier.strip("`").lower())
+            found.add(bare_name(each.unparsed_identifier).lower())
         for field, value in each.ListFields():
             if field.message_type is None or field.message_type.GetOptions().map_entry:
                 continue
@@ -162,7 +163,7 @@ def _bound_findings(
     for each in bound.diagnostics:
         site: Site | None = plan.text.site(each.span)
         words = plan.text.text[each.span.start : each.span.end] if each.span else ""
-        path, span = places.span(site, f"`{words.strip('`')}`")
+        path, span = places.span(site, f"`{bare_name(words)}`")
         yield Diagnostic(
             each.code,
             each.message,

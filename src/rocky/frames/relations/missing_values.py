@@ -12,6 +12,7 @@ from rocky.frames.lowering import Finding, Item, Lowering, passed_on
 from rocky.frames.sites import Site
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.text import format_type
+from rocky.language.names import split_name
 
 Lower = Callable[[Any], Layer]
 
@@ -125,7 +126,7 @@ def _replaced(message: Any, column: LayerColumn) -> str | None:
 def check_names(names: Any, below: Layer, lowering: Lowering, site: Site | None) -> None:
     """Report names that are no columns, as Spark does."""
     for name in names:
-        if not below.named(name.split(".")[0].strip("`")) and not below.named(name):
+        if not below.named(split_name(name)[0]) and not below.named(name):
             near = closest(name, [each.name for each in below.visible])
             lowering.findings.append(
                 Finding(

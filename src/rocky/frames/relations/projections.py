@@ -14,6 +14,7 @@ from rocky.frames.scope import attributes_of, over
 from rocky.frames.sites import Site
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.text import format_type
+from rocky.language.names import bare_name
 from rocky.language.syntax.expression_texts import ExpressionText, read_expression
 
 Lower = Callable[[Any], Layer]
@@ -183,8 +184,8 @@ def with_missing(layer: Layer, messages: list[Any]) -> Layer:
 
 def _places(layer: Layer, name: str, plan_id: int | None) -> tuple[int, ...]:
     if plan_id is None:
-        return tuple(layer.named(name.strip("`")))
-    return find_by_plan(layer, plan_id, name.strip("`")).places
+        return tuple(layer.named(bare_name(name)))
+    return find_by_plan(layer, plan_id, bare_name(name)).places
 
 
 def _exposed(layer: Layer, name: str, plan_id: int | None) -> Layer | None:

@@ -11,6 +11,7 @@ from rocky.frames.layers import find_by_plan
 from rocky.frames.lowering import Item, passed_on
 from rocky.frames.scope import Scope
 from rocky.frames.sites import site_of
+from rocky.language.names import bare_name, split_name
 
 _GENERATORS: Final = frozenset(
     "explode explode_outer posexplode posexplode_outer inline inline_outer json_tuple stack"
@@ -96,7 +97,7 @@ def _starred(message: Any, scope: Scope) -> list[Item]:
             for _, _, item in items
             if not item.hidden
         ]
-    path = tuple(part.strip("`").lower() for part in target.split("."))
+    path = tuple(part.lower() for part in split_name(target))
     chosen = [
         item
         for layer, index, item in items
@@ -119,7 +120,7 @@ def _by_pattern(message: Any, scope: Scope) -> list[Item]:
     written = message.unresolved_regex.col_name
     layer = scope.inputs[0][0]
     try:
-        pattern = re.compile(written.strip("`"), re.IGNORECASE)
+        pattern = re.compile(bare_name(written), re.IGNORECASE)
     except re.error as fault:
         scope.mistake(
             Code.SYNTAX_ERROR, f"`{written}` is no pattern: {fault}", site_of(message), None
