@@ -104,6 +104,16 @@ def test_a_key_that_a_table_holds_twice_hides_no_row_that_is_new(numbers):
     assert [(309, 3), (6, 7), (6, 7)] == held
 
 
+def test_rows_of_one_key_that_a_table_held_before_it_was_merged_are_all_kept(ledger):
+    ledger.edit(COLUMNS, QUERY, 'type = "full_refresh"')
+    ledger.build((1, "n", 10, None), (1, "n", 11, None), (2, "n", 20, None), (2, "n", 21, None))
+    ledger.edit(COLUMNS, QUERY, STRATEGY)
+    ledger.build((2, "n", 22, None), (3, "n", 30, None))
+
+    assert [10, 11, 22, 22, 30] == sorted(amount for _, _, amount in amounts(ledger))
+    assert ledger.hash_recorded == ledger.hash_again()
+
+
 def test_a_merge_of_a_large_table_asks_little(numbers, spark, request):
     scheduler = spark._jvm.org.apache.spark.SparkContext.getOrCreate().dagScheduler()
     before = scheduler.numTotalJobs()

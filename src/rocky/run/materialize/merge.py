@@ -49,6 +49,7 @@ _NEAR_ROWS: Final = 1_000_000
 _NEAR_BYTES: Final = 32 * 1024 * 1024
 """A result of so few rows is looked for in so few here, without asking Spark."""
 _TWICE: Final = "the model gives several rows for one unique key"
+_HELD_TWICE: Final = "the table holds several rows for one unique key"
 
 
 def merge(build: Build, strategy: Merge) -> Built:
@@ -61,9 +62,9 @@ def merge(build: Build, strategy: Merge) -> Built:
             return replace_by_key(workspace, snapshot, keys)
         base = open_base(workspace, snapshot)
         updated = _updated(workspace, strategy, keys)
-        if _is_small(base):
-            written, touched = _rewrite_small(workspace, base, keys, updated)
-            return commit_rewritten(workspace, base, written, touched)
+        small = _rewrite_small(workspace, base, keys, updated) if _is_small(base) else None
+        if small is not None:
+            return commit_rewritten(workspace, base, *small)
         kept = workspace.keep_source()
         ranges = find_ranges(build.table, kept, keys)
         reached = [file for file in base.files if _may_meet(ranges, file)]
@@ -159,8 +160,12 @@ def _rewrite_small(
     base: StartingPoint,
     keys: tuple[str, ...],
     updated: tuple[StructField, ...],
-) -> tuple[Written | None, list[DataFile]]:
-    """All rows of a small table after the merge, and its files; None when no row changes."""
+) -> tuple[Written | None, list[DataFile]] | None:
+    """All rows of a small table after the merge, and its files; nothing when no row changes.
+
+    None when the table holds a key twice, as one that was not merged before may: grouped by their
+    keys, all such rows but one would be lost.
+    """
     taken = {each.name for each in updated}
     columns = ", ".join(
         f"IF({first} IS NOT NULL, {first}.{quote_name(name)}, {second}.{quote_name(name)})"
@@ -178,14 +183,18 @@ def _rewrite_small(
     )
     sql = (
         f"SELECT {columns} FROM (SELECT any_value(r) FILTER (WHERE NOT new) AS t,"
-        f" any_value(r) FILTER (WHERE new) AS s, count_if(new) AS times FROM ({both})"
+        f" any_value(r) FILTER (WHERE new) AS s, count_if(new) AS times,"
+        f" count_if(NOT new) AS held FROM ({both})"
         f" GROUP BY {', '.join(f'k{place}' for place in range(len(keys)))})"
-        f" WHERE IF(times > 1, raise_error({quote_text(_TWICE)}), TRUE)"
+        f" WHERE CASE WHEN times > 1 THEN raise_error({quote_text(_TWICE)})"
+        f" WHEN held > 1 THEN raise_error({quote_text(_HELD_TWICE)}) ELSE TRUE END"
     )
     layout = layout_for(workspace.build.layout, list(base.files))
     try:
         written = workspace.write(sql, base.columns, layout, frozenset())
     except STEP_ERRORS as error:
+        if _HELD_TWICE in str(error):
+            return None
         if _TWICE in str(error):
             # Says which key it is.
             check_unique(workspace, workspace.source, keys)
