@@ -41,7 +41,6 @@ SHOTS = {
     "page-compare": "runs",
     "page-branches": "branch/totals",
     "page-promotion": "branch/totals",
-    "page-files": f"table/{ORDERS}",
     "page-evidence": "evidence",
     "page-seals": "evidence",
     "page-checks": "checks",
@@ -57,7 +56,6 @@ CHANGE = {
 """What is not committed in the last picture."""
 FIRST = {
     "page-promotion": "document.getElementById('s-what-a-promotion-would-change').scrollIntoView()",
-    "page-files": "document.getElementById('s-files').scrollIntoView()",
     "page-sizes": "document.getElementById('s-unusual-sizes').scrollIntoView()",
     "page-compare": "[...document.querySelectorAll('main td a')].find((each) => each.textContent === 'with the one before').click(),"
     " new Promise((done) => setTimeout(done, 600))",
@@ -88,7 +86,7 @@ def main() -> None:
         enter_shop(root, patch)
         patch.setenv("UNITY_TOKEN", "none")
         patch.setenv("LOGNAME", "eve")
-        make_past(BranchShop(root))
+        make_past(BranchShop(root), erasure=everything is not None)
         patch.chdir(root)
         with _serving() as server, open_browser(Path(scratch) / "profile") as browser:
             if everything is None:

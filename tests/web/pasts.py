@@ -148,10 +148,10 @@ class Past:
             self.rocky("branch", "approve", branch, "--key", key, "-m", "checked")
 
 
-def make_past(shop: BranchShop) -> None:
+def make_past(shop: BranchShop, *, erasure: bool = True) -> None:
     """Copies with drift, failed checks and unusual sizes; models; branches; an erasure; a seal.
 
-    `labels` was promoted and taken back. `totals` is open, breaks a reader, and somebody has
+    Verifying names the folder that was erased from, which pictures should not. `labels` was promoted and taken back. `totals` is open, breaks a reader, and somebody has
     altered what bob signed.
     """
     past = Past(shop)
@@ -165,8 +165,9 @@ def make_past(shop: BranchShop) -> None:
     past.rocky("run", "--pipeline", "shop", ends=2)
     write(shop.root, {CONTACTS: SHOP[CONTACTS]})
     past.rocky("build", "--pipeline", "shop")
-    erased = ("--where", "customer_id = 9", "--from", "raw.orders", "--apply")
-    past.rocky("erase", *erased, "--reason", "request 2026-17")
+    if erasure:
+        whose = ("--where", "customer_id = 9", "--from", "raw.orders")
+        past.rocky("erase", *whose, "--apply", "--reason", "request 2026-17")
     past.rocky("branch", "create", "labels")
     in_capitals = SHOP[BY_COUNTRY].replace("n.label,", "upper(n.label) AS label,", 1)
     past.change({BY_COUNTRY: in_capitals}, "labels in capitals")
