@@ -160,7 +160,7 @@ def make_past(shop: BranchShop, *, erasure: bool = True) -> None:
     past.copy(101, 121, part=1)
     past.rocky("build", "--pipeline", "shop")
     past.copy(121, 141, part=2, channel="web")
-    past.copy(141, 541, part=3, nulls=True, channel="web", ends=2)
+    past.copy(141, 541, part=3, nulls=True, channel="web", device="phone", ends=2)
     write(shop.root, {CONTACTS: SHOP[CONTACTS].replace("email", "CAST(email AS INT) AS email")})
     past.rocky("run", "--pipeline", "shop", ends=2)
     write(shop.root, {CONTACTS: SHOP[CONTACTS]})

@@ -71,7 +71,7 @@ def test_history_says_how_the_source_of_a_copy_differed(server):
         for each in model.get("drift", ())
     ]
 
-    assert [("channel", "add")] == drift
+    assert [("device", "add"), ("channel", "add")] == drift
 
 
 def test_counts_are_told_oldest_first(server):
@@ -113,13 +113,14 @@ def test_checks_of_the_last_week_are_told_with_warnings_apart(page):
     failed = rows(page, "Failed in the last week")
     assert [
         (ORDERS, "null_rate:note", "failed"),
-        ("stg_orders", "not_null:country only warns", "warning"),
+        ("stg_orders", "not_null:country only warns", "warning 2 times"),
     ] == [(table, check, result) for table, check, result, *_ in failed]
     verdict = text(page, "main .verdict")
     assert "1 time a check failed, 2 times one warned" in verdict
-    assert [["channel", "new, string", "add column"]] == [
-        row[2:5] for row in rows(page, "Changes of sources")
-    ]
+    assert [
+        ["device", "new, string", "add column"],
+        ["channel", "new, string", "add column"],
+    ] == [row[2:5] for row in rows(page, "Changes of sources")]
     sizes = page.ask("document.querySelector('main .charts [role=img]').ariaLabel")
     assert f"{ORDERS}, oldest first: 100 rows, 120 rows, 140 rows, 540 rows (spike)" == sizes
 

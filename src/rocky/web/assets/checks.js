@@ -56,10 +56,11 @@
     const groups = new Map();
     for (const one of failed) groups.set(`${one[1].table} ${one[1].name}`, [...(groups.get(`${one[1].table} ${one[1].name}`) || []), one]);
     const rows = [...groups.values()].sort(([[, a]], [[, b]]) => (went(a) === "failed" ? 0 : 1) - (went(b) === "failed" ? 0 : 1));
-    return [Rocky.grid("Failed in the last week", ["Table", "Check", "Result", number("Times"), "First", "Last", "Found", "Expected"], rows.slice(0, 50).map((each) => {
+    const at = (run) => h("a", { href: `#/run/${run.run_id}` }, when(run.started_at));
+    return [Rocky.grid("Failed in the last week", ["Table", "Check", "Result", "Found", "Last"], rows.slice(0, 50).map((each) => {
       const [[last, outcome], [first]] = [each[0], each[each.length - 1]];
-      const at = (run) => h("a", { href: `#/run/${run.run_id}` }, when(run.started_at));
-      return [named(outcome.table), checked(outcome), result(outcome), count(each.length), each.length > 1 ? at(first) : "", at(last), seen(outcome), outcome.expected || ""];
+      return [named(outcome.table), checked(outcome), [result(outcome), each.length > 1 ? h("div", {}, h("small", {}, counted(each.length, "time"))) : null],
+        [seen(outcome), outcome.expected ? h("div", {}, h("small", {}, `expected ${outcome.expected}`)) : null], [at(last), each.length > 1 ? h("div", {}, h("small", {}, "since ", at(first))) : null]];
     })), rows.length > 50 ? h("p", { class: "hint" }, `and ${count(rows.length - 50)} more`) : null];
   }
 
