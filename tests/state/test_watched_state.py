@@ -55,3 +55,17 @@ def test_a_run_of_another_machine_is_noticed_and_an_unreachable_backend_is_told(
         assert "which was not reached" in _render_state(show_state(ours))
     finally:
         lookout.close()
+
+
+def test_a_run_of_this_machine_is_not_told_as_one_that_runs_elsewhere(
+    tmp_path, valkey, prefix, monkeypatch
+):
+    shop = OpenShop(tmp_path / "nobody", monkeypatch)
+    ours = machine(tmp_path / "ours", tmp_path / "warehouse", valkey.port, prefix)
+    seen = []
+    shop.before_write = lambda _: seen.append(show_state(ours))
+
+    assert run(ours, RunRequest()).succeeded
+
+    assert {1} == {len(each.claims) for each in seen}
+    assert {()} == {each.runs_elsewhere for each in seen}

@@ -159,7 +159,15 @@ def test_a_server_for_others_shows_no_rows_logs_or_texts_of_errors_and_never_act
         assert 200 == ask(server, "/api/v1/project", token=None).status
         assert 200 == ask(server, "/api/v1/project", token=None, Host="data.example.com").status
         assert 421 == ask(server, "/api/v1/project", token=None, Host="other.example.com").status
-        for name in ("rows?table=good", "logs", "record", "verify", "plan", "state"):
+        for name in (
+            "rows?table=good",
+            "files?table=good",
+            "logs",
+            "record",
+            "verify",
+            "plan",
+            "state",
+        ):
             assert 404 == ask(server, f"/api/v1/{name}", token=None).status
         own = f"http://127.0.0.1:{server.server_port}"
         answer = ask(

@@ -293,9 +293,9 @@ def test_a_run_is_shown_in_time_with_why_and_compared_with_the_one_before(browse
     assert page.ask("document.querySelectorAll('.gantt li').length") > 2
     show(page, "runs")
     page.ask(
-        "[...document.querySelectorAll('a')].find((each) => each.textContent.startsWith('compare')).click()"
+        "[...document.querySelectorAll('a')].find((each) => each.textContent === 'with the one before').click()"
     )
-    page.wait("document.querySelector('h1').textContent === 'Compared'")
+    page.wait("document.querySelector('h1').textContent === 'Two runs compared'")
     assert "the same" in page.text("main")
 
 

@@ -193,7 +193,7 @@ def test_others_get_documents_without_texts_that_may_quote_a_row():
 
 
 def test_what_shows_values_is_named_once_and_each_endpoint_says_what_it_is():
-    assert {"logs", "record", "verify", "plan", "rows", "state"} == {
+    assert {"logs", "record", "verify", "plan", "rows", "files", "state"} == {
         each.name for each in ENDPOINTS if each.shows_values
     }
     assert {"rows", "branch", "verify", "record", "plan", "why"} <= {

@@ -46,8 +46,10 @@ from rocky.operations.records.history import (
 )
 from rocky.operations.records.logs import LogsReport, LogsRequest, logs
 from rocky.operations.records.trace import TraceReport, TraceRequest, trace
+from rocky.operations.rows.files import FilesReport, FilesRequest, list_files
 from rocky.operations.rows.show import ShowReport, ShowRequest, show
 from rocky.operations.state.kept_state import StateReport
+from rocky.operations.state.row_counts import CountsReport, CountsRequest, row_counts
 from rocky.plan.request import RunRequest
 from rocky.protocol.disclosure import shown_history, shown_record, shown_state
 from rocky.protocol.endpoint import Arguments, Endpoint, Parameter
@@ -170,6 +172,14 @@ def _rows(memory: Memory, given: Arguments) -> ShowReport:
 
 
 _MOST_ROWS: Final = 200
+
+
+def _files(memory: Memory, given: Arguments) -> FilesReport:
+    return list_files(memory.workspace, FilesRequest(given["table"], given["version"]))
+
+
+def _counts(memory: Memory, given: Arguments) -> CountsReport:
+    return row_counts(memory.workspace, CountsRequest(given["tables"]))
 
 
 # ------------------------------------------------------------------ branches and governance
@@ -328,6 +338,25 @@ ENDPOINTS: Final = (
         ),
         is_kept=False,
         shows_values=True,
+    ),
+    Endpoint(
+        "files",
+        "The files of a table, and the hash of each.",
+        (FilesReport,),
+        _files,
+        (
+            Parameter("table", "a model, a seed or a table", required=True),
+            Parameter("version", "as it was at a version", int),
+        ),
+        is_kept=False,
+        shows_values=True,
+    ),
+    Endpoint(
+        "counts",
+        "How many rows tables had after each run that checked them, oldest first.",
+        (CountsReport,),
+        _counts,
+        (Parameter("tables", "full names", many=True),),
     ),
     Endpoint(
         "branches",

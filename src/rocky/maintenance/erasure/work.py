@@ -188,7 +188,7 @@ class ErasureWork(TableWork):
             self.found,
             made,
             ERASED,
-            f"{told.rows} rows were erased, from all versions",
+            f"{told.rows} {'row was' if told.rows == 1 else 'rows were'} erased, from all versions",
             self.begun.run_id,
             started,
             self.opened.resources.clock(),

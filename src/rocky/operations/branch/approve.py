@@ -17,6 +17,7 @@ from rocky.branches.approvals.signatures import SignedApproval, sign_statement
 from rocky.branches.approvals.ssh import NAMESPACE
 from rocky.branches.approvals.statements import Kind
 from rocky.branches.approvals.validity import RejectedStatement, check_approvals, find_shortfall
+from rocky.branches.tables import judge_change
 from rocky.errors import ApprovalRefused
 from rocky.ledger.branch_records import ApprovalRecord
 from rocky.ledger.record import parse_time
@@ -143,7 +144,11 @@ class AcceptedApproval:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ApprovalsReport(Digested):
-    """All statements about a branch, and whether those that count are enough."""
+    """All statements about a branch, and whether those that count are enough.
+
+    `breaking` are the changes that break readers, `unready` the tables that are not what the
+    present code makes: a promotion refuses both, and the first unless somebody signs for it.
+    """
 
     branch: str
     state_hash: str
@@ -153,6 +158,8 @@ class ApprovalsReport(Digested):
     accepted: tuple[AcceptedApproval, ...]
     rejected: tuple[RejectedStatement, ...]
     warnings: tuple[str, ...]
+    breaking: tuple[str, ...] = ()
+    unready: tuple[str, ...] = ()
 
 
 def approvals(workspace: Workspace, request: ApprovalsRequest) -> ApprovalsReport:
@@ -172,6 +179,8 @@ def approvals(workspace: Workspace, request: ApprovalsRequest) -> ApprovalsRepor
             tuple(map(_accepted, checked.accepted)),
             checked.rejected,
             question.policy.warnings,
+            judge_change(candidate.diff, candidate.view).breaking,
+            candidate.unready,
         )
 
 

@@ -1,14 +1,18 @@
 """Branches listed, and one shown table by table beside production. Needs no Spark."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from rocky.analysis.changes.change import Impact
+from rocky.analysis.changes.columns import compare_columns
 from rocky.branches.tables import BranchTable, same_content
 from rocky.errors import InvalidRequest
 from rocky.ledger.branch_records import BranchRecord, BranchStatus, PromotionRecord
 from rocky.ledger.branches import load_branches, load_promotions
 from rocky.operations.branch.lookup import open_view
 from rocky.operations.digest import Digested
+from rocky.operations.report import same_fields
 from rocky.operations.workspace import (
     Workspace,
     find_branch,
@@ -68,11 +72,26 @@ class ShowRequest(Request):
     name: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnChange:
+    """What a promotion would do to one column of a table, by the rules of breaking changes.
+
+    `before` and `after` are what production and the branch have: a type, or a position.
+    """
+
+    rule: str
+    impact: Impact
+    column: str | None = None
+    before: str | None = None
+    after: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class TableReport:
     """A table of a branch, and how it stands to its parent's.
 
     `base_version` is the parent's version that it was made of; what is not there has no version.
+    `columns` are those that differ.
     """
 
     target: str
@@ -83,6 +102,7 @@ class TableReport:
     rows: int | None = None
     production_rows: int | None = None
     content: str | None = None
+    columns: tuple[ColumnChange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -112,7 +132,15 @@ def _table(table: BranchTable) -> TableReport:
         None if branch is None else branch.rows,
         None if production is None else production.rows,
         table.content,
+        tuple(_column_changes(table)),
     )
+
+
+def _column_changes(table: BranchTable) -> Iterator[ColumnChange]:
+    if table.branch is None or table.production is None:
+        return
+    for change in compare_columns(table.production.schema, table.branch.schema):
+        yield ColumnChange(**same_fields(ColumnChange, change))
 
 
 def _status(table: BranchTable) -> Status:

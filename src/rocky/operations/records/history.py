@@ -12,7 +12,7 @@ from rocky.errors import InvalidRequest, NothingSelected, ProjectNotFound
 from rocky.ledger import HistoryReader
 from rocky.ledger.branch_records import PromotionRecord
 from rocky.ledger.branches import load_promotions
-from rocky.ledger.pipeline_records import AnomalyRecord, CheckOutcome
+from rocky.ledger.pipeline_records import AnomalyRecord, CheckOutcome, DriftRecord
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import (
     BudgetBreach,
@@ -82,7 +82,10 @@ class RunAudit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSummary:
-    """What a run did with one model, in short: its `outcome` is a word for people."""
+    """What a run did with one model, in short: its `outcome` is a word for people.
+
+    `drift` is how the source of a copy differed from it.
+    """
 
     model_name: str
     status: ModelStatus
@@ -95,6 +98,7 @@ class ModelSummary:
     reused_from: RunId | None = None
     reuse_basis: str | None = None
     recipe_hash: str | None = None
+    drift: tuple[DriftRecord, ...] = ()
     error: str | None = None
 
 

@@ -152,10 +152,13 @@ def show_state(workspace: Workspace) -> StateReport:
             return StateReport(str(path), SCHEMA_VERSION, *EMPTY_TOTALS, (), (), (), (), (), ())
         with remembered:
             found = _report(path, reader, remembered)
+    claims = tuple(_claims(path))
+    # A run of this machine is known to the remote state as well.
+    elsewhere -= {each.run_id for each in claims}
     return replace(
         found,
         watermarks=_hide(workspace, found.watermarks),
-        claims=tuple(_claims(path)),
+        claims=claims,
         backend=state_settings(workspace).backend,
         runs_elsewhere=tuple(RunId(each) for each in sorted(elsewhere)),
         backend_problem="; ".join(problems) or None,

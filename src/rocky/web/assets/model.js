@@ -3,7 +3,7 @@
 
 (() => {
   const { h, count, counted, duration, bytes, money, when } = Rocky;
-  const { ask, later, number } = Rocky.live;
+  const { ask, later, number, copyable, linked, runLink, chart } = Rocky.live;
   const known = (value) => value !== null && value !== undefined;
 
   function rows(table) {
@@ -28,56 +28,76 @@
     return later(ask("history", { model: table.name, limit: 30 }), (found) => {
       if (!found.executions.length) return Rocky.empty("No run of it is recorded yet.");
       const built = found.executions.filter((each) => known(each.rows_affected)).slice().reverse();
+      const over = (title, value, words) => chart(title, built.map(value), words, (at) => built[at].run_id);
       return [
-        built.length > 1 ? h("div", { class: "charts" }, chart("Rows", built, (each) => each.rows_affected, count),
-          chart("Took", built, (each) => each.duration_ms, duration),
-          built.some((each) => known(each.cost_usd)) ? chart("Cost", built, (each) => each.cost_usd || 0, money) : null) : null,
-        Rocky.grid("Executions", ["Run", "Ended", "Began", number("Took"), number("Rows"), number("Version"), "Why"], found.executions.map((each) => [
-          h("a", { href: `#/run/${each.run_id}` }, h("code", {}, each.run_id)), Rocky.status(each.outcome), when(each.started_at),
+        built.length > 1 ? h("div", { class: "charts" }, over("Rows written", (each) => each.rows_affected, count), over("Took", (each) => each.duration_ms, duration),
+          built.some((each) => known(each.cost_usd)) ? over("Cost", (each) => each.cost_usd || 0, money) : null) : null,
+        Rocky.grid("Executions", ["Run", "Ended", "Began", number("Took"), number("Rows written"), number("Version"), "Why"], found.executions.map((each) => [
+          runLink(each.run_id), Rocky.status(each.outcome), when(each.started_at),
           duration(each.duration_ms), known(each.rows_affected) ? count(each.rows_affected) : "", known(each.commit_version) ? each.commit_version : "",
-          each.reason || each.action || ""])),
+          linked(each.reason || each.action)])),
+        driftOf(found.executions),
       ];
     });
   }
 
-  function chart(title, found, value, words) {
-    const most = Math.max(...found.map(value), 0);
-    return h("figure", {}, h("figcaption", {}, title, " ", h("b", {}, words(value(found[found.length - 1])))),
-      h("div", { class: "columns", role: "img", "aria-label": `${title}, oldest first: ${found.map((each) => words(value(each))).join(", ")}` }, found.map((each) => {
-        const bar = h("span", { class: "tone-good", title: `${each.run_id}: ${words(value(each))}` });
-        bar.style.height = `${most ? Math.max(4, (100 * value(each)) / most) : 4}%`;
-        return bar;
-      })));
+  // What became of columns at the source, run by run.
+  function driftOf(executions) {
+    const told = executions.flatMap((each) => (each.drift || []).map((one) => [each, one]));
+    return told.length ? [h("h3", {}, "Changes of its source"), Rocky.live.driftRows(told)] : null;
+  }
+
+  // ---------------------------------------------------------------- files
+
+  const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+  const checkLine = (file, local) => (local ? `echo ${quoted(`${file.blake3_hash}  ${file.path}`)} | b3sum --check` : `aws s3 cp ${quoted(file.path)} - | b3sum   # ${file.blake3_hash}`);
+  const FILES = 50;
+
+  function files(table) {
+    return later(ask("files", { table: table.target || table.name }), (found) => [
+      h("p", {}, `Version ${found.version}: ${counted(found.rows, "row")} in ${counted(found.files.length, "file")}, ${bytes(found.bytes)}`, found.run_id ? [", as ", runLink(found.run_id), " left it."] : "."),
+      found.files.length ? [Rocky.grid("Files", ["File", number("Rows"), number("Size"), "Check it without Rocky"], found.files.slice(0, FILES).map((file) => [
+        h("code", { title: file.path }, file.blake3_hash ? file.blake3_hash.slice(0, 16) : file.path), count(file.rows), bytes(file.size_bytes),
+        file.blake3_hash ? copyable(checkLine(file, found.is_local), `check of ${file.blake3_hash.slice(0, 12)}`) : "its name is not its hash"])),
+      found.files.length > FILES ? h("p", { class: "hint" }, `and ${count(found.files.length - FILES)} more`) : null,
+      h("p", { class: "hint" }, "The name of a file is the BLAKE3 hash of its bytes, so anybody can check it: ", h("code", {}, "b3sum"), " is a program of its own.")] : null,
+    ]);
   }
 
   function why(table) {
     return later(ask("why", { model: table.name }), (found) => [
       h("p", {}, h("b", {}, `${found.outlook}: `), found.reason, found.certain ? "" : ". Only Spark can say for sure."),
-      found.last_run ? h("p", { class: "hint" }, "Last ", found.last_outcome, " in ", h("a", { href: `#/run/${found.last_run}` }, h("code", {}, found.last_run)), found.last_reason ? `: ${found.last_reason}` : "") : null,
+      found.last_run ? h("p", { class: "hint" }, "Last ", found.last_outcome, " in ", h("a", { href: `#/run/${found.last_run}` }, h("code", {}, found.last_run)), found.last_reason ? [": ", linked(found.last_reason)] : "") : null,
     ]);
   }
 
   function tests(table) {
     return later(ask("history", { limit: 50 }), (found) => {
       const mine = new Set([table.name, table.target].filter(Boolean).map((name) => name.toLowerCase()));
-      const runs = found.runs.filter((run) => (run.check_outcomes || []).some((each) => mine.has(each.table.toLowerCase()))).slice().reverse();
-      if (!runs.length) return Rocky.empty("No run has tested it yet: `rocky test` and `rocky build` do.");
-      const names = [...new Set(runs.flatMap((run) => run.check_outcomes.filter((each) => mine.has(each.table.toLowerCase())).map((each) => each.name)))];
-      return Rocky.grid("Tests over time", ["Test", "Results, oldest first", "Last"], names.map((name) => {
-        const results = runs.flatMap((run) => run.check_outcomes.filter((each) => each.name === name && mine.has(each.table.toLowerCase())).map((each) => [run, each]));
-        const [, last] = results[results.length - 1];
-        return [h("b", {}, name), h("span", { class: "strip", role: "img", "aria-label": results.map(([, each]) => (each.passed ? "passed" : "failed")).join(", ") },
-          results.map(([run, each]) => h("i", { class: each.passed ? "tone-good" : "tone-bad", title: `${run.run_id}: ${each.passed ? "passed" : "failed"}` }))),
-        [Rocky.status(last.passed ? "success" : "failed"), known(last.failing_rows) && last.failing_rows ? ` ${counted(last.failing_rows, "row")}` : ""]];
+      const series = Rocky.live.seriesOf(found.runs).filter(([[, each]]) => mine.has(each.table.toLowerCase()));
+      if (!series.length) return Rocky.empty(table.kind === "table" ? "No run has checked it yet: `checks` of its pipeline says what is checked." : "No run has tested it yet: `rocky test` and `rocky build` do.");
+      return Rocky.grid("Tests over time", ["Test", "Results, oldest first", "Last", "Found", "When"], series.map((results) => {
+        const [run, last] = results[results.length - 1];
+        return [h("b", {}, last.name), Rocky.live.strip(results), Rocky.live.result(last), Rocky.live.found(last), h("a", { href: `#/run/${run.run_id}` }, when(run.started_at))];
       }));
+    });
+  }
+
+  function sizes(table) {
+    return later(ask("counts", { tables: [table.target || table.name] }), (found) => {
+      const counts = found.tables[0].counts;
+      if (counts.length < 2) return Rocky.empty("It was counted at most once.");
+      return h("div", { class: "charts" }, chart("Rows in the table", counts.map((each) => each.count), count, (at) => counts[at].timestamp.slice(0, 16).replace("T", " ")));
     });
   }
 
   const stored = (table) => Rocky.live.endpoints.has("rows") && (table.kind === "model" || table.kind === "seed" || table.kind === "table");
   Rocky.tableExtras = (table) => [
     stored(table) ? ["Rows", rows(table)] : null,
+    stored(table) && table.strategy !== "view" && table.strategy !== "ephemeral" ? ["Files", files(table)] : null,
     table.kind === "model" ? ["If it ran now", why(table)] : null,
-    table.tests.length ? ["Tests over time", tests(table)] : null,
-    table.kind === "model" || table.kind === "seed" ? ["Over time", executions(table)] : null,
+    table.tests.length || table.kind === "table" ? ["Tests over time", tests(table)] : null,
+    table.kind === "table" ? ["Size over time", sizes(table)] : null,
+    table.kind === "model" || table.kind === "seed" || table.kind === "table" ? ["Over time", executions(table)] : null,
   ].filter(Boolean);
 })();

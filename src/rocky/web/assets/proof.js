@@ -3,7 +3,7 @@
 
 (() => {
   const { h, count, counted, bytes, when } = Rocky;
-  const { ask, act, later, refused, copyable, facts, head, number, named } = Rocky.live;
+  const { ask, act, later, refused, copyable, facts, head, number, named, runLink } = Rocky.live;
   const known = (value) => value !== null && value !== undefined;
 
   // ---------------------------------------------------------------- branches
@@ -15,34 +15,82 @@
       open.branches.length ? Rocky.grid("Branches", ["Branch", "Made", "By", "From", "Why"], open.branches.map((each) => [
         h("a", { class: "name", href: `#/branch/${encodeURIComponent(each.name)}` }, each.name), when(each.created_at), each.created_by || "", each.parent || "", each.description || ""]))
         : Rocky.empty("There is no branch: `rocky branch create NAME` makes one."),
-      Rocky.section("Promotions and reverts", moved.promotions.length ? Rocky.grid("Promotions", ["When", "What", "By", "Approved by", "Change", number("Tables")], moved.promotions.slice().reverse().map((each) => [
-        h("a", { href: `#/run/${each.run_id}` }, when(each.at)), [each.kind, " ", h("b", {}, each.branch)], each.by,
-        (each.approvals || []).length ? h("ul", { class: "hops" }, each.approvals.map((one) => h("li", {}, Rocky.status("signed"), " ", one.approver, " ", h("small", {}, one.key_fingerprint)))) : h("span", { class: "quiet" }, "nobody"),
-        each.verdict || "", count((each.tables || []).length)])) : Rocky.empty("Nothing was promoted yet.")),
+      Rocky.section("Promotions and reverts", moved.promotions.length ? Rocky.grid("Promotions", ["When", "What", "By", "Signed by", "Change", number("Tables"), "Reason"], moved.promotions.slice().reverse().map((each) => [
+        h("a", { href: `#/run/${each.run_id}` }, when(each.at)), [each.kind, " ", h("b", {}, each.branch)], each.by, signatures(each), verdict(each.verdict), count((each.tables || []).length), each.reason || ""])) : Rocky.empty("Nothing was promoted yet.")),
     ];
   }
 
+  const VERDICTS = { none: "no change of code", info: "breaks no reader", warning: "may change values", breaking: "breaks readers", unknown: "could not be compared" };
+  const verdict = (word) => (word ? (word === "breaking" || word === "unknown" ? h("span", { class: "status status-bad" }, VERDICTS[word]) : VERDICTS[word] || word) : "");
+
+  // Who signs for breaking readers has not approved by that: the two are told apart.
+  function signatures(moved) {
+    const said = moved.approvals || [];
+    if (!said.length) return h("span", { class: "quiet" }, moved.kind === "revert" ? "a revert needs no approval" : "nobody");
+    return h("ul", { class: "hops" }, said.map((one) => h("li", {}, Rocky.status("signed"), " ", one.approver, one.kind === "approval" ? "" : h("b", {}, " to break readers"), " ", h("small", { title: one.key_fingerprint }, `${one.key_fingerprint.slice(0, 17)}…`))));
+  }
+
+  // Who moved production, and whose signatures that stood on.
+  function promoted(moved) {
+    return Rocky.section(moved.kind === "revert" ? "Revert" : "Promotion", facts([["Branch", h("a", { href: `#/branch/${encodeURIComponent(moved.branch)}` }, moved.branch)], ["By", moved.by], moved.verdict && ["Change", verdict(moved.verdict)],
+      ["Tables", count((moved.tables || []).length)], moved.reason && ["Reason", moved.reason], moved.reverts && ["Takes back", runLink(moved.reverts)]]),
+    h("h3", {}, "Signed by"), signatures(moved),
+    (moved.breaking || []).length ? [h("h3", {}, "What broke"), h("ul", { class: "hops" }, moved.breaking.map((each) => h("li", {}, each)))] : null);
+  }
+  Rocky.live.promoted = promoted;
+
+  const ORDER = ["conflict", "behind", "changed", "added", "same"];
+  const STATES = { same: "as in production", added: "new", changed: "would be replaced", behind: "production has moved on", conflict: "changed here and in production" };
+
   async function branch(_, [name]) {
     const found = await ask("branch", { branch: name });
-    const differ = found.tables.filter((each) => each.status !== "same");
+    const tables = found.tables.slice().sort((a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status));
+    const differ = tables.filter((each) => each.status !== "same");
+    const same = tables.filter((each) => each.status === "same");
     return [
-      head("Branch", found.branch.name, `${count(differ.length)} of ${counted(found.tables.length, "table")} ${differ.length === 1 ? "differs" : "differ"} from production`),
-      Rocky.section("Approvals and the gate", later(ask("approvals", { branch: name }), gate)),
-      Rocky.section("Tables", found.tables.length ? Rocky.grid("Tables of the branch", ["Table", "Status", number("Rows"), number("In production"), number("Version"), "Content"], found.tables.map((each) => [
-        named(each.target), each.status, known(each.rows) ? count(each.rows) : "", known(each.production_rows) ? count(each.production_rows) : "",
-        known(each.branch_version) ? each.branch_version : "", each.content ? h("code", { title: each.content }, each.content.slice(0, 12)) : ""])) : Rocky.empty("It has no tables yet.")),
+      head(h("a", { href: "#/branches" }, "Branches"), found.branch.name, `${count(differ.length)} of ${counted(found.tables.length, "table")} ${differ.length === 1 ? "differs" : "differ"} from production`),
+      Rocky.section("Approvals and the gate", later(ask("approvals", { branch: name }), (judged) => gate(judged, tables))),
+      Rocky.section("What a promotion would change", differ.length ? Rocky.grid("Tables that differ", ["Table", "State", "Rows, now → then", "Columns", "Versions"], differ.map((each) => [
+        named(each.target), STATES[each.status] || each.status, rowsOf(each), columnChanges(each), versions(each)])) : Rocky.empty("Nothing: every table is as in production."),
+      same.length ? h("p", { class: "hint" }, "As in production: ", same.slice(0, 20).map((each, at) => [at ? ", " : "", named(each.target)]), same.length > 20 ? ` and ${count(same.length - 20)} more` : "", ".") : null),
       Rocky.section("Rows that differ", h("p", {}, "They are read by Spark: "), copyable(`rocky branch diff ${name}`)),
     ];
   }
 
-  function gate(found) {
+  function rowsOf({ rows, production_rows: now }) {
+    const text = (value) => (known(value) ? count(value) : "none");
+    const more = (rows || 0) - (now || 0);
+    return [`${text(now)} → ${text(rows)}`, known(rows) && known(now) && more ? h("small", {}, ` ${more > 0 ? "+" : "−"}${count(Math.abs(more))}`) : ""];
+  }
+
+  const TONES = { breaking: "bad", warning: "notice", info: "good" };
+
+  function columnChanges(each) {
+    if (!each.columns?.length) return h("span", { class: "quiet" }, each.status === "added" ? "a new table" : "the same columns");
+    return h("ul", { class: "hops" }, each.columns.map((one) => h("li", {}, h("span", { class: `dot tone-${TONES[one.impact]}` }), " ", one.column ? h("b", {}, one.column) : "", " ", one.rule.replaceAll("_", " "),
+      one.before && one.after ? h("small", {}, ` ${one.before} → ${one.after}`) : one.before || one.after ? h("small", {}, ` ${one.before || one.after}`) : "", one.impact === "breaking" ? h("small", {}, " breaks readers") : "")));
+  }
+
+  const versions = ({ base_version: base, production_version: now }) => (known(now) ? [`${now} → ${now + 1}`, known(base) && base !== now ? h("small", {}, ` made of ${base}`) : ""] : "its first");
+
+  // All that a promotion would refuse, each in words; only it looks at files and signatures once more.
+  function gate(found, tables) {
     const { policy } = found;
-    const enough = found.satisfied;
+    const moved = tables.filter((each) => each.status === "conflict" || each.status === "behind");
+    const refusals = [
+      !found.satisfied && `${counted(policy.min_approvers, "approval")} must count, ${count(found.accepted.length)} ${found.accepted.length === 1 ? "does" : "do"}.`,
+      (found.unready || []).length && ["The tables are not what the present code makes: ", found.unready.join("; "), ". ", h("code", {}, `rocky run --branch ${found.branch}`), " builds them."],
+      moved.length && [`Production has moved on: `, moved.map((each, at) => [at ? ", " : "", named(each.target)]), "."],
+      (found.breaking || []).length && ["The change breaks readers (", found.breaking.join("; "), "): ", h("code", {}, "--allow-breaking"), " needs a signed reason."],
+    ].filter(Boolean);
     return [
-      h("p", {}, Rocky.status(!enough ? "not enough" : found.verdict === "breaking" ? "held" : "open"), " ", policy.required ? (enough ? "Enough approvals count." : `${counted(policy.min_approvers, "approval")} must count, ${count(found.accepted.length)} does.`)
-        : "No approval is required.", found.verdict === "breaking" ? " The change breaks readers: a promotion needs a signed reason, or is refused." : found.verdict === "info" ? " The change breaks no reader." : ` The change is of the kind ${found.verdict}.`),
+      h("p", { class: "verdict" }, Rocky.status(refusals.length ? "closed" : "open"), " ", refusals.length ? "A promotion would be refused." : policy.required ? "Enough approvals count, and nothing stands in the way." : "No approval is required, and nothing stands in the way.",
+        found.verdict === "breaking" ? "" : [" The change: ", verdict(found.verdict), "."]),
+      refusals.length ? h("ul", { class: "findings" }, refusals.map((each) => h("li", { class: "finding finding-error" }, h("p", {}, each)))) : null,
+      found.accepted.length ? h("h3", {}, "Approvals that count") : null,
       found.accepted.length ? Rocky.grid("Approvals that count", ["By", "Signature", "Signed", "Key", "Says"], found.accepted.map((each) => [
         h("b", {}, each.approver), [Rocky.status("signed"), " ", h("small", {}, "by a key that is allowed, over the branch as it is now")], when(each.signed_at), h("code", { title: each.key_fingerprint }, `${each.key_fingerprint.slice(0, 17)}…`), each.message || ""])) : null,
+      found.rejected.length ? h("h3", {}, "Statements that do not count") : null,
       found.rejected.length ? Rocky.grid("Statements that do not count", ["By", "Signature", "Why not"], found.rejected.map((each) => [each.approver || each.approval_id, Rocky.status("does not count"), `${each.reason.replaceAll("_", " ")}: ${each.detail}`])) : null,
       (found.warnings || []).map((each) => h("p", { class: "hint" }, each)),
     ];
@@ -65,7 +113,7 @@
       head(null, "Evidence", `${counted(state.runs, "run")}, ${counted(state.executions, "execution")} and ${counted(state.artifacts, "file")} are recorded in one chain`),
       Rocky.section("Chain and tables", h("p", {}, "Every hash is computed again: of each record, each commit and each file."), button, box),
       Rocky.section("Runs", history.runs.length ? Rocky.grid("Recorded runs", ["Run", "Ended", "Began", "Proof"], history.runs.map((each) => [
-        h("code", {}, each.run_id), Rocky.status(each.died ? "died" : each.status), when(each.started_at), h("a", { href: `#/evidence/${each.run_id}` }, "files and hashes")])) : Rocky.empty("No run is recorded yet.")),
+        runLink(each.run_id), Rocky.status(each.died ? "died" : each.status), when(each.started_at), h("a", { href: `#/evidence/${each.run_id}`, "aria-label": `Files and hashes of ${each.run_id}` }, "files and hashes")])) : Rocky.empty("No run is recorded yet.")),
       Rocky.section("Seals", h("p", {}, "A seal is the head of the chain, signed with a person's key and kept elsewhere: nobody who can write the ledger can rewrite what was sealed."),
         sealCheck()),
     ];
@@ -99,7 +147,7 @@
         facts([["Built by", h("a", { href: `#/run/${each.built_by}` }, h("code", {}, each.built_by))], each.execution.recipe_hash && ["Recipe", h("code", { title: each.execution.recipe_hash }, each.execution.recipe_hash.slice(0, 16))],
           each.execution.rows_hash && ["Rows hash", h("code", {}, each.execution.rows_hash)], known(each.as_written) && ["Provenance", each.as_written ? "as it was written" : "altered"]]),
         each.artifacts.length ? Rocky.grid(`Files of ${each.model}`, ["File", number("Size"), "Check it without Rocky"], each.artifacts.map((file) => [
-          h("code", {}, file.blake3_hash.slice(0, 16)), bytes(file.size_bytes), copyable(`echo '${file.blake3_hash}  ${file.file_path.replaceAll("'", "'\\''")}' | b3sum --check`, `check of ${file.blake3_hash.slice(0, 12)}`)])) : h("p", { class: "quiet" }, each.built_by && each.built_by !== found.run_id ? ["This run wrote none: ", h("a", { href: `#/evidence/${each.built_by}` }, "those of the run that built it")] : "no files"))),
+          h("code", {}, file.blake3_hash.slice(0, 16)), bytes(file.size_bytes), copyable(`echo '${file.blake3_hash}  ${file.file_path.replaceAll("'", "'\\''")}' | b3sum --check`, `check of ${file.blake3_hash.slice(0, 12)}`)])) : h("p", { class: "quiet" }, each.built_by && each.built_by !== found.run.run_id ? ["This run wrote none: ", h("a", { href: `#/evidence/${each.built_by}` }, "those of the run that built it")] : "This run wrote no file of it."))),
     ]);
     const actions = Rocky.live.actions.includes("replay") ? replayButton(run) : null;
     return [head(h("a", { href: "#/evidence" }, "Evidence"), run), actions, box];

@@ -71,5 +71,45 @@
     return table ? Rocky.nameLink(table) : h("span", { class: "name" }, name);
   };
 
-  Rocky.live = { ask, act, later, refused, copyable, facts, head, number, named, actions: [], job: null };
+  // Names of runs in a text that a run has recorded lead to them.
+  const RUN = /(run-\d{8}-\d{6}-\w+)/;
+  const runLink = (id) => h("a", { href: `#/run/${id}` }, h("code", {}, id));
+  const linked = (text) => String(text || "").split(RUN).map((part, at) => (at % 2 ? runLink(part) : part));
+
+  // ---------------------------------------------------------------- results of tests and checks
+
+  const went = (each) => (each.passed ? "passed" : each.severity === "warning" ? "warning" : "failed");
+  const TONES = { passed: "good", warning: "notice", failed: "bad" };
+  const result = (each) => h("span", { class: `status status-${TONES[went(each)]}` }, went(each));
+  const found = (each) => each.error || each.observed || (each.failing_rows ? Rocky.counted(each.failing_rows, "failing row") : "");
+
+  // Results of one check, as [run, outcome], oldest first.
+  const strip = (results) => h("span", { class: "strip", role: "img", "aria-label": results.map(([, each]) => went(each)).join(", ") },
+    results.slice(-40).map(([run, each]) => h("i", { class: `tone-${TONES[went(each)]}`, title: `${run.started_at.slice(0, 16).replace("T", " ")} UTC: ${went(each)}${found(each) ? `, ${found(each)}` : ""}` })));
+
+  // The results of every check in some runs (newest first), by table and name.
+  function seriesOf(runs) {
+    const series = new Map();
+    for (const run of runs.slice().reverse()) {
+      for (const each of run.check_outcomes || []) {
+        const key = `${each.table} ${each.name}`;
+        if (!series.has(key)) series.set(key, []);
+        series.get(key).push([run, each]);
+      }
+    }
+    return [...series.values()];
+  }
+
+  // Bars over time, oldest first; those that `bad` names stand out. Each is also said in words.
+  function chart(title, values, words, said, bad) {
+    const most = Math.max(...values, 0);
+    return h("figure", {}, h("figcaption", {}, title, " ", h("b", {}, words(values[values.length - 1]))),
+      h("div", { class: "columns", role: "img", "aria-label": `${title}, oldest first: ${values.map((value, at) => `${words(value)}${bad?.(at) ? ` (${bad(at)})` : ""}`).join(", ")}` }, values.map((value, at) => {
+        const bar = h("span", { class: bad?.(at) ? "tone-bad" : "tone-good", title: `${said(at)}: ${words(value)}${bad?.(at) ? `, ${bad(at)}` : ""}` });
+        bar.style.height = `${most ? Math.max(4, (100 * value) / most) : 4}%`;
+        return bar;
+      })));
+  }
+
+  Rocky.live = { runLink, linked, went, result, found, strip, seriesOf, chart, ask, act, later, refused, copyable, facts, head, number, named, actions: [], job: null };
 })();

@@ -1,52 +1,10 @@
-// Checks with drift and anomalies, governance, and the state that is kept between runs.
+// Governance, and the state that is kept between runs.
 "use strict";
 
 (() => {
   const { h, count, counted, when } = Rocky;
   const { ask, later, facts, head, number, named } = Rocky.live;
   const known = (value) => value !== null && value !== undefined;
-
-  // ---------------------------------------------------------------- checks, drift, anomalies
-
-  async function checks() {
-    const none = { check_history: [] };
-    const [past, state] = await Promise.all([ask("history", { limit: 100 }), Rocky.live.endpoints.has("state") ? ask("state") : none]);
-    const runs = past.runs.slice().reverse();
-    const series = new Map();
-    for (const run of runs) {
-      for (const each of run.check_outcomes || []) {
-        const key = `${each.table} ${each.name}`;
-        if (!series.has(key)) series.set(key, []);
-        series.get(key).push([run, each]);
-      }
-    }
-    const odd = runs.flatMap((run) => (run.anomalies || []).map((each) => [run, each])).reverse();
-    return [
-      head(null, "Checks", "How sources differ from their copies, how tests went, and tables whose size is unusual"),
-      Rocky.section("Drift", later(ask("overlay", { name: "drift" }), drift)),
-      Rocky.section("Tests and checks over time", series.size ? Rocky.grid("Checks over time", ["Table", "Check", "Oldest to newest", "Last"], [...series.values()].map((found) => {
-        const [, last] = found[found.length - 1];
-        return [named(last.table), [h("b", {}, last.name), " ", h("small", {}, last.kind)],
-          h("span", { class: "strip", role: "img", "aria-label": found.map(([, each]) => (each.passed ? "passed" : "failed")).join(", ") },
-            found.slice(-40).map(([run, each]) => h("i", { class: each.passed ? "tone-good" : "tone-bad", title: `${run.run_id}: ${each.passed ? "passed" : each.observed || "failed"}` }))),
-          Rocky.status(last.passed ? "success" : "failed")];
-      })) : Rocky.empty("No test has run yet: `rocky build` tests each model as it is built.")),
-      Rocky.section("Anomalies", odd.length ? Rocky.grid("Anomalies", ["Run", "Table", "Kind", number("Rows"), number("Usually"), "Why"], odd.map(([run, each]) => [
-        h("a", { href: `#/run/${run.run_id}` }, h("code", {}, run.run_id)), named(each.table), each.kind, count(each.current_count), count(Math.round(each.baseline_avg)), each.reason]))
-        : Rocky.empty("No table was unusually large or small.")),
-      state.check_history.length ? Rocky.section("Rows that were counted", Rocky.grid("Counts", ["Table", number("Counts kept"), number("Last")], state.check_history.map((each) => [
-        named(each.table), count(each.counts), count(each.last.count)]))) : null,
-    ];
-  }
-
-  function drift(found) {
-    if (found.unavailable) return Rocky.empty(found.unavailable);
-    if (!found.tables?.length) return Rocky.empty("No pipeline copies anything here.");
-    const { tables } = Rocky.store.index;
-    return [Rocky.grid("Drift", ["Table", "State", "What"], found.tables.map(([place, state, words]) => [
-      Rocky.nameLink(tables[place]), h("span", { class: `tone-text-${found.states[state].tone}` }, h("span", { class: `dot tone-${found.states[state].tone}` }), " ", found.states[state].name), words])),
-    h("p", { class: "hint" }, "As it was when each was last copied. ", h("code", {}, "rocky drift"), " asks the sources now. ", h("a", { href: "#/graph?overlay=drift" }, "On the graph"))];
-  }
 
   // ---------------------------------------------------------------- governance
 
@@ -119,7 +77,8 @@
         ["Schema", known(found.schema_version_on_disk) ? `${found.schema_version_on_disk} of ${found.schema_version_supported}` : "no file yet"]].filter(Boolean)),
       table("Watermarks", "Watermarks", ["Table", "Until", "Moved"], found.watermarks.map((each) => [named(each.table), each.last_value, when(each.updated_at)]),
         "No table is loaded bit by bit."),
-      table("Columns on notice", "Grace periods", ["Table", "Column", "Change"], found.grace_periods.map((each) => [named(each.table), each.column, each.change]), "No column is kept on notice."),
+      table("Columns on notice", "Grace periods", ["Table", "Column", "Change", "Seen first", "Stays until"], found.grace_periods.map((each) => [
+        named(each.table), h("b", {}, each.column), [each.change, each.type ? ` to ${each.type}` : ""], when(each.first_seen_at), when(each.expires_at)]), "No column is kept on notice."),
       table("Claims", "Claims", ["Run", "Since", "By", "Tables it alone may write"], (found.claims || []).map((each) => [
         h("a", { href: `#/run/${each.run_id}` }, h("code", {}, each.run_id)), when(each.since), `process ${each.process} on ${each.hostname}`, some(each.targets || [], named)]), "No run of this machine holds a table now."),
       table("Runs in flight", "Keys", ["Key", "Run", "State", "Since"], found.keys_in_flight.map((each) => [each.key, each.run_id || "", each.state, when(each.since)]), "No run is going on under a key."),
@@ -128,7 +87,6 @@
     ];
   }
 
-  Rocky.addView("checks", "Checks", checks);
   Rocky.addView("governance", "Governance", governance);
   Rocky.addView("state", "State", state);
 })();

@@ -7,7 +7,7 @@
   const MANY = 150;
 
   const GOOD = new Set(["built", "reused", "resumed", "not needed", "cloned", "promoted", "moved back", "Success", "success", "signed", "open"]);
-  const BAD = new Set(["failed", "Failure", "PartialFailure", "not enough", "does not count"]);
+  const BAD = new Set(["failed", "Failure", "PartialFailure", "does not count", "closed", "died"]);
   const WORDS = new Map([["PartialFailure", "partly failed"], ["Failure", "failed"], ["Success", "success"],
     ["Interrupted", "interrupted"], ["Running", "running"]]);
 

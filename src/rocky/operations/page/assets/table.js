@@ -55,7 +55,7 @@
       table.strategy && ["strategy", table.strategy],
       table.pipeline && ["pipeline", table.pipeline],
       found.last && ["last run", [Rocky.status(found.last.outcome), " ", when(found.last.started_at)]],
-      made && known(made.rows) && ["rows", count(made.rows)],
+      made && known(made.rows) && ["rows written", count(made.rows)],
       made && known(made.cost_usd) && ["cost", money(made.cost_usd)],
     ].filter(Boolean);
     return h("header", { class: "head" },
@@ -117,12 +117,14 @@
       h("p", { class: "hint" }, "The columns of ", h("code", {}, name), " are not known: ", h("code", {}, command), " makes them known."));
     if (!found.columns.length) return open.length ? open : Rocky.empty(NO_COLUMNS[table.kind] || "None is declared.");
     const told = found.columns.some((column) => column.description);
-    const heads = ["Column", "Type", told && "Description", isMade(table) ? "Comes from" : "Read by"].filter(Boolean);
+    // What is copied from outside the graph comes from no column that is known here.
+    const from = isMade(table) && found.columns.some((column) => column.sources?.length);
+    const heads = ["Column", "Type", told && "Description", from || table.kind === "model" ? "Comes from" : "Read by"].filter(Boolean);
     const rows = found.columns.map((column) => [
       [h("a", { class: "name", href: store.columnLink(table, column.name) }, column.name), " ", marks(column)],
       [h("code", { class: "type" }, column.type), column.nullable ? null : [" ", h("span", { class: "mark" }, "not null")]],
       ...(told ? [column.description || ""] : []),
-      links(table, column, isMade(table) ? column.sources : column.readers)]);
+      links(table, column, from || table.kind === "model" ? column.sources : column.readers)]);
     return [...open, found.complete ? null : h("p", { class: "hint" }, "Some columns may be missing: not all that the model reads is known."),
       Rocky.grid("Columns", heads, rows)];
   }
@@ -172,7 +174,7 @@
     const most = Math.max(...recent.map((each) => each[2]), 1);
     const facts = [["Run", h("code", {}, last.run_id)], ["Ended", Rocky.status(last.outcome)], ["Began", when(last.started_at)],
       built && ["Built by", h("code", {}, built.run_id)], built && ["Built", when(built.started_at)], ["Took", duration(made.duration_ms)],
-      known(made.rows) && ["Rows", count(made.rows)], known(made.files) && ["Files", count(made.files)],
+      known(made.rows) && ["Rows written", count(made.rows)], known(made.files) && ["Files", count(made.files)],
       known(made.bytes_written) && ["Written", bytes(made.bytes_written)], known(made.cost_usd) && ["Cost", money(made.cost_usd)],
       !built && last.reason && ["Why", last.reason], last.failure_kind && ["Failure", last.failure_kind]].filter(Boolean);
     return [
