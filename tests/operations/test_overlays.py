@@ -123,6 +123,15 @@ def test_why_says_what_a_run_would_do_and_a_preview_keeps_no_plan(shop):
     assert not (shop.root / ".rocky/plans").exists()
 
 
+def test_why_answers_for_a_model_whose_inputs_were_never_built(shop):
+    found = why(shop.workspace, WhyRequest("by_country"))
+    assert ("build", "first build", ("countries", "stg_orders")) == (
+        found.decision,
+        found.reason,
+        found.waits_for,
+    )
+
+
 def test_a_query_is_checked_against_the_project(tmp_path):
     workspace = open_project(tmp_path, GOOD)
     found = check_project_query(workspace, QueryRequest("SELECT amount * 2 AS twice FROM good"))
