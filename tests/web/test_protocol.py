@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 from rocky.operations.execution.run import run
 from rocky.operations.graph.lineage import LineageRequest, lineage
 from rocky.operations.page.project_page import load_page
+from rocky.operations.records.history import HistoryRequest, history
 from rocky.operations.records.trace import TraceRequest, trace
 from rocky.operations.report import encode_report
 from rocky.operations.state.kept_state import show_state
@@ -21,6 +22,7 @@ from rocky.protocol.endpoint import without_quotes
 from rocky.protocol.endpoints import ENDPOINTS
 from rocky.protocol.first_endpoints import names_of
 from rocky.protocol.kept_index import read_index
+from rocky.protocol.memory import Memory
 from rocky.web import answers
 from rocky.web.answers import Answers
 from rocky.web.guard import HEADERS
@@ -283,3 +285,17 @@ def test_a_table_counts_its_tests_by_how_they_last_went(shop):
 
     assert (1, 1) == (tables["stg_orders"].tests_passed, tables["stg_orders"].tests_failed)
     assert tables["alone"].tests_passed is None
+
+
+def test_a_model_that_never_ran_is_asked_about_without_loading_the_project_again(
+    tmp_path, monkeypatch
+):
+    memory = Memory(open_project(tmp_path, GOOD))
+    memory.compilation()
+
+    def load(*_: object, **__: object) -> None:
+        raise AssertionError("it is loaded again")
+
+    monkeypatch.setattr("rocky.operations.workspace.load_project", load)
+    found = history(memory.workspace, HistoryRequest(model="GOOD"))
+    assert ("good", 0) == (found.model, found.count)

@@ -7,9 +7,9 @@ bind never loads it; `rocky.compiler.model_binder` makes records.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from blake3 import blake3
 from msgspec.msgpack import Decoder
@@ -31,7 +31,7 @@ from rocky.language.ir import (
 from rocky.project import ModelFile, Project
 from rocky.project.setting_sql import place_setting
 
-"""From a span of a model's SQL to one of its file."""
+Made = TypeVar("Made")
 
 
 class Record(NamedTuple):
@@ -349,6 +349,15 @@ class Compilation:
     diagnostics: tuple[Diagnostic, ...]
     statistics: Statistics
     masks: MaskPlan = NO_MASK_PLAN
+    _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What somebody has worked out of it, for as long as it is there."""
+
+    def kept(self, name: str, make: Callable[[], Made]) -> Made:
+        """Something that is worked out of it alone, once."""
+        if name not in self._kept:
+            self._kept[name] = make()
+        found: Made = self._kept[name]
+        return found
 
     def __repr__(self) -> str:
         errors = sum(each.severity is Severity.ERROR for each in self.diagnostics)

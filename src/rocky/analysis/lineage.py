@@ -8,9 +8,9 @@ column need be typed; a cycle is walked once.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, Protocol
 
-from rocky.language.ir import LINEAGE_KINDS, ModelIr
+from rocky.language.ir import LINEAGE_KINDS
 
 Direction = Literal["upstream", "downstream"]
 
@@ -54,31 +54,89 @@ class Trace:
 
 
 _STRENGTH: Final = {kind: strength for strength, kind in enumerate(LINEAGE_KINDS)}
-_Key = tuple[str, str]
 NO_COPIES: Final[Mapping[str, Sequence[str]]] = {}
 
 
+class TracedEdge(Protocol):
+    """A column that a column is made from."""
+
+    @property
+    def table(self) -> str: ...
+    @property
+    def column(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+
+
+class TracedInfluence(Protocol):
+    """A column that decides rows."""
+
+    @property
+    def table(self) -> str: ...
+    @property
+    def column(self) -> str: ...
+    @property
+    def role(self) -> str: ...
+
+
+class TracedColumn(Protocol):
+    """What the graph needs of a column."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def edges(self) -> Sequence[TracedEdge]: ...
+
+
+class TracedModel(Protocol):
+    """What the graph needs of a model: a `ModelIr` has it, and types that nobody asks for here."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def columns(self) -> Sequence[TracedColumn]: ...
+    @property
+    def influences(self) -> Sequence[TracedInfluence]: ...
+
+
+class _Below(NamedTuple):
+    """What is made from one table, by its columns in lower case."""
+
+    hops: dict[str, list[Hop]]
+    rows: dict[str, list[RowHop]]
+
+
+_NOTHING: Final = _Below({}, {})
+
+
 class Lineage:
-    """The column graph of a project. The way down is indexed when first asked for."""
+    """The column graph of a project.
+
+    It is made table by table as it is walked where its `readers` are known, and else, on the way
+    down, as a whole. What is made is only ever added, whole, so threads may share one.
+    """
 
     def __init__(
         self,
-        models: Mapping[str, ModelIr],
+        models: Mapping[str, TracedModel],
         tables: Mapping[str, Sequence[str]],
         copies: Mapping[str, Sequence[str]] = NO_COPIES,
+        readers: Mapping[str, Iterable[str]] | None = None,
     ) -> None:
         """`models` go by lower-case name, `tables` (sources and seeds) by declared name.
 
         `copies` are those tables that pipelines make, and what they make them from: a column there
-        is the one of the same name above.
+        is the one of the same name above. `readers` are the direct readers of each table, by its
+        declared name.
         """
         self._models = models
         self._copies = {name.lower(): made_from for name, made_from in copies.items()}
         self._tables = {name.lower(): (name, columns) for name, columns in tables.items()}
-        self._names: dict[str, tuple[str, dict[str, str]]] = {}
+        self._readers = readers
+        self._names: dict[str, tuple[str, dict[str, ColumnRef]]] = {}
         self._hops_up: dict[str, dict[str, list[Hop]]] = {}
-        self._hops_down: dict[_Key, list[Hop]] | None = None
-        self._rows_down: dict[_Key, list[RowHop]] = {}
+        self._hops_down: dict[str, _Below] = {}
+        self._is_whole = False
 
     def hops_into(self, column: ColumnRef) -> Sequence[Hop]:
         """The columns one column is made from, within its model."""
@@ -86,10 +144,7 @@ class Lineage:
 
     def hops_from(self, column: ColumnRef) -> Sequence[Hop]:
         """The columns that are made from one column, in its direct readers."""
-        down = self._hops_down
-        if down is None:
-            down = self._hops_down = self._index_down()
-        return down.get(_key(column), ())
+        return self._down(column.table).hops.get(column.column.lower(), ())
 
     def rows_of(self, table: str) -> Iterator[RowHop]:
         """What decides the rows of a model; nothing decides a source's."""
@@ -100,22 +155,17 @@ class Lineage:
 
     def rows_from(self, column: ColumnRef) -> Sequence[RowHop]:
         """The models whose rows one column decides."""
-        self.hops_from(column)
-        return self._rows_down.get(_key(column), ())
+        return self._down(column.table).rows.get(column.column.lower(), ())
 
     def trace(self, start: ColumnRef, direction: Direction) -> Trace:
         """Follow values from `start` to the end. Linear in the hops on the way."""
-        hops = self._walk(start, direction)
-        columns = [start, *(self._far(hop, direction) for hop in hops)]
-        if direction == "downstream":
-            rows = [row for column in dict.fromkeys(columns) for row in self.rows_from(column)]
-        else:
-            made = dict.fromkeys(column.table for column in columns)
-            rows = [row for table in made for row in self.rows_of(table)]
+        hops = self.walk(start, direction)
         reached = _strongest(start, hops, direction)
-        return Trace(start, direction, tuple(hops), reached, tuple(dict.fromkeys(rows)))
+        rows = self.rows_along(start, hops, direction)
+        return Trace(start, direction, tuple(hops), reached, rows)
 
-    def _walk(self, start: ColumnRef, direction: Direction) -> list[Hop]:
+    def walk(self, start: ColumnRef, direction: Direction) -> list[Hop]:
+        """All hops between `start` and the end, in order of distance."""
         step = self.hops_into if direction == "upstream" else self.hops_from
         seen = {start}
         waiting = [start]
@@ -123,29 +173,43 @@ class Lineage:
         for column in waiting:
             for hop in step(column):
                 hops.append(hop)
-                far = self._far(hop, direction)
+                far = _far(hop, direction)
                 if far not in seen:
                     seen.add(far)
                     waiting.append(far)
         return hops
 
-    @staticmethod
-    def _far(hop: Hop, direction: Direction) -> ColumnRef:
-        return hop.source if direction == "upstream" else hop.target
+    def rows_along(
+        self, start: ColumnRef, hops: Iterable[Hop], direction: Direction
+    ) -> tuple[RowHop, ...]:
+        """The rows that columns on a way decide; upstream, what decides the rows there."""
+        columns = dict.fromkeys((start, *(_far(hop, direction) for hop in hops)))
+        if direction == "downstream":
+            rows = [row for column in columns for row in self.rows_from(column)]
+        else:
+            made = dict.fromkeys(column.table for column in columns)
+            rows = [row for table in made for row in self.rows_of(table)]
+        return tuple(dict.fromkeys(rows))
+
+    # ------------------------------------------------------------------ what was made of it
 
     def _up(self, table: str) -> Mapping[str, list[Hop]]:
         """The hops into each column of a model, by lower-case column name."""
         found = self._hops_up.get(table)
         if found is None:
-            found = self._hops_up[table] = {}
+            found = {}
             model = self._models.get(table)
             for hop in self._hops_of(model) if model is not None else self._copied(table):
                 found.setdefault(hop.target.column.lower(), []).append(hop)
+            self._hops_up[table] = found
         return found
 
-    def _hops_of(self, model: ModelIr) -> Iterator[Hop]:
+    def _hops_of(self, model: TracedModel) -> Iterator[Hop]:
         for column in model.columns:
-            target = ColumnRef(model.name, column.name)
+            target = self._declared(model.name, column.name)
+            if target.column != column.name:
+                # Two columns differ by case alone: a finding says so, and each is what it is.
+                target = ColumnRef(model.name, column.name)
             for edge in column.edges:
                 yield Hop(self._declared(edge.table, edge.column), target, edge.kind)
 
@@ -157,14 +221,48 @@ class Lineage:
                 if column.lower() in self._names[above.lower()][1]:
                     yield Hop(source, ColumnRef(name, column), LINEAGE_KINDS[0])
 
-    def _index_down(self) -> dict[_Key, list[Hop]]:
-        down: dict[_Key, list[Hop]] = {}
+    def _down(self, table: str) -> _Below:
+        """What is made from a table."""
+        key = table.lower()
+        found = self._hops_down.get(key)
+        if found is not None:
+            return found
+        if self._readers is None:
+            if not self._is_whole:
+                self._hops_down = self._index_all()
+                self._is_whole = True
+            return self._hops_down.get(key, _NOTHING)
+        found = _Below({}, {})
+        name = self._declared(table, "").table
+        for reader in self._in_order(each.lower() for each in self._readers.get(name, ())):
+            for hop in self._hops_into_all(reader):
+                if hop.source.table.lower() == key:
+                    found.hops.setdefault(hop.source.column.lower(), []).append(hop)
+            for row in self.rows_of(reader):
+                if row.source.table.lower() == key:
+                    found.rows.setdefault(row.source.column.lower(), []).append(row)
+        self._hops_down[key] = found
+        return found
+
+    def _in_order(self, readers: Iterable[str]) -> list[str]:
+        """Models by name, then copies as they are declared: one question has one answer."""
+        found = set(readers)
+        models = sorted(each for each in found if each in self._models)
+        others = found.difference(models)
+        return [*models, *(each for each in self._copies if each in others)]
+
+    def _hops_into_all(self, table: str) -> Iterator[Hop]:
+        return (hop for hops in self._up(table).values() for hop in hops)
+
+    def _index_all(self) -> dict[str, _Below]:
+        down: dict[str, _Below] = {}
         for name in (*self._models, *(each for each in self._copies if each not in self._models)):
-            for hops in self._up(name).values():
-                for hop in hops:
-                    down.setdefault(_key(hop.source), []).append(hop)
+            for hop in self._hops_into_all(name):
+                below = down.setdefault(hop.source.table.lower(), _Below({}, {}))
+                below.hops.setdefault(hop.source.column.lower(), []).append(hop)
             for row in self.rows_of(name):
-                self._rows_down.setdefault(_key(row.source), []).append(row)
+                below = down.setdefault(row.source.table.lower(), _Below({}, {}))
+                below.rows.setdefault(row.source.column.lower(), []).append(row)
         return down
 
     def _declared(self, table: str, column: str) -> ColumnRef:
@@ -178,12 +276,15 @@ class Lineage:
             else:
                 name, declared = self._tables.get(key, (table, ()))
                 columns = list(declared)
-            found = self._names[key] = name, {each.lower(): each for each in columns}
-        return ColumnRef(found[0], found[1].get(column.lower(), column))
+            found = self._names[key] = (
+                name,
+                {each.lower(): ColumnRef(name, each) for each in columns},
+            )
+        return found[1].get(column.lower()) or ColumnRef(found[0], column)
 
 
-def _key(column: ColumnRef) -> _Key:
-    return column.table.lower(), column.column.lower()
+def _far(hop: Hop, direction: Direction) -> ColumnRef:
+    return hop.source if direction == "upstream" else hop.target
 
 
 def _strongest(start: ColumnRef, hops: Sequence[Hop], direction: Direction) -> dict[ColumnRef, str]:
@@ -201,7 +302,7 @@ def _strongest(start: ColumnRef, hops: Sequence[Hop], direction: Direction) -> d
     while waiting:
         column = waiting.pop()
         for hop in onward.get(column, ()):
-            far = hop.source if direction == "upstream" else hop.target
+            far = _far(hop, direction)
             strength = max(best[column], _STRENGTH[hop.kind])
             if best.get(far, -1) < strength:
                 best[far] = strength

@@ -13,6 +13,7 @@ from typing import Final, Literal, NamedTuple
 
 from rocky.analysis.classification.facts import Classifications
 from rocky.analysis.classification.flow import classify
+from rocky.analysis.column_graph import column_graph
 from rocky.analysis.compilation import Compilation
 from rocky.analysis.lineage import Lineage
 from rocky.analysis.names import CompiledTables, Names
@@ -29,7 +30,6 @@ from rocky.language.tables import Table
 from rocky.project import ModelFile, Project
 from rocky.project.macros import Macros
 from rocky.project.model_text import fill_variables, find_front_matter, has_variables
-from rocky.project.pipeline_tables import copies_of
 
 Kind = Literal["sql", "rocky", "python", "toml", "macro", "function", "seed", "other"]
 
@@ -82,12 +82,9 @@ class View:
         """Models by path."""
         return {model.path: model for model in self.project.models.values()}
 
-    @cached_property
+    @property
     def lineage(self) -> Lineage:
-        sources, seeds = self.project.sources, self.project.seeds
-        tables = {each.name: [one.name for one in each.columns] for each in sources.values()}
-        tables |= {each.name: [one.name for one in each.columns] for each in seeds.values()}
-        return Lineage(self.compilation.models, tables, copies_of(self.project.sources))
+        return column_graph(self.compilation)
 
     @cached_property
     def classifications(self) -> Classifications:

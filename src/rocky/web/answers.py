@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from rocky.errors import NothingSelected
 from rocky.operations.execution.saves import table_folders
+from rocky.operations.page.site_folder import load_assets
 from rocky.operations.report import encode_report, format_report
 from rocky.operations.workspace import Workspace
 from rocky.protocol.changes import Lookout
@@ -24,6 +25,7 @@ from rocky.protocol.notices import Notices
 from rocky.version import __version__
 from rocky.web.address import ServerSettings
 from rocky.web.jobs import Jobs
+from rocky.web.layouts import Layouts
 
 _COMPACT: Final[dict[str, Any]] = {"separators": (",", ":")}
 _PROJECT: Final = FIRST[0]
@@ -40,6 +42,7 @@ class Answers:
     def __init__(self, workspace: Workspace, notices: Notices, settings: ServerSettings) -> None:
         self.memory = Memory(workspace)
         self.jobs = Jobs(workspace, notices, allowed=settings.allow_actions)
+        self.layouts = Layouts(workspace, load_assets()["layout.js"], keeps=settings.local)
         self._workspace, self._notices, self._settings = workspace, notices, settings
         self._lookout = Lookout(self.memory, notices, remote_every=REMOTE_EVERY)
         self._seen = Event()
@@ -80,6 +83,8 @@ class Answers:
             known = names_of(local=self._settings.local)
             report = replace(self.jobs.report(), endpoints=known)
             return format_report(_head(name), report, **_COMPACT).encode()
+        if name == "layouts":
+            return self.layouts.answer()
         first = next((each for each in FIRST if each.name == name), None)
         endpoint = first or self.endpoints.get(name)
         if endpoint is None:

@@ -242,10 +242,13 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             self._is_refused(refusal)
             return
+        path, _ = self._parts()
+        if path == f"{API}layouts":
+            self._keep_layout()
+            return
         body = self._body()
         if body is None:
             return
-        path, _ = self._parts()
         name = path.removeprefix(f"{API}actions/")
         action = self._page.jobs.action(name) if path.startswith(f"{API}actions/") else None
         if action is None:
@@ -262,6 +265,23 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_error(failure)
             return
         self._send(202, format_report(self._head("actions"), job, **_COMPACT).encode(), _JSON)
+
+    def _keep_layout(self) -> None:
+        """Where a page has put boxes: nothing of the project, and nothing that decides anything."""
+        found = self._page.answers.layouts
+        if not found.keeps:
+            self.close_connection = True
+            self._is_refused(Refusal(403, "nothing can be changed here"))
+            return
+        body = self._body(found.largest)
+        if body is None:
+            return
+        try:
+            found.keep(body)
+        except RockyError as failure:
+            self._send_error(failure)
+            return
+        self._send(200, json.dumps(self._head("layouts")).encode(), _JSON)
 
     # -------------------------------------------------------------- answers
 
@@ -333,11 +353,11 @@ class _Handler(BaseHTTPRequestHandler):
             found[key] = f"{found[key]}, {value}" if key in found else value
         return found
 
-    def _body(self) -> bytes | None:
+    def _body(self, largest: int = _LARGEST_BODY) -> bytes | None:
         """What was sent; None, and refused, when it is too much or of no known size."""
         size = self._brought().get("Content-Length", "")
-        is_short = size.isascii() and size.isdigit() and len(size) <= len(str(_LARGEST_BODY))
-        if not is_short or int(size) > _LARGEST_BODY or "Transfer-Encoding" in self.headers:
+        is_short = size.isascii() and size.isdigit() and len(size) <= len(str(largest))
+        if not is_short or int(size) > largest or "Transfer-Encoding" in self.headers:
             self.close_connection = True
             self._is_refused(Refusal(413, "what is sent must say its size, and be small"))
             return None

@@ -7,6 +7,7 @@ of it, while `fct_revenue.amount` is a column of a model: the longest relation t
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from rocky.analysis.column_graph import column_graph
 from rocky.analysis.compilation import Compilation
 from rocky.analysis.lineage import (
     ColumnRef,
@@ -16,7 +17,6 @@ from rocky.analysis.lineage import (
     RowHop,
     Trace,
     model_edges,
-    reach_models,
 )
 from rocky.errors import InvalidRequest, NothingSelected
 from rocky.language.datatypes.types import UNKNOWN, StructField
@@ -42,7 +42,7 @@ from rocky.operations.graph.unknown_origins import UnknownOrigin, typing_command
 from rocky.operations.workspace import Workspace, compile_workspace, unknown_name
 from rocky.plan.arguments import Request
 from rocky.project import Project
-from rocky.project.pipeline_tables import PipelineTable, copies_of
+from rocky.project.pipeline_tables import PipelineTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +83,18 @@ def lineage(
     ways: list[Direction] = []
     ways += ["upstream"] if upstream else []
     ways += ["downstream"] if downstream else []
-    graph = _graph_around(compilation, relation.name)
+    graph = column_graph(compilation)
     if column is not None:
         return _column_lineage(compilation, graph, relation, column, ways)
     return _model_lineage(compilation, graph, relation, ways)
+
+
+def find_column(compilation: Compilation, target: str) -> ColumnRef:
+    """The column that a text names. Raises NothingSelected, and InvalidRequest for a table."""
+    relation, column = _Relations(compilation).resolve(target, None)
+    if column is None:
+        raise InvalidRequest(f"`{target}` is no column: write `MODEL.COLUMN`")
+    return ColumnRef(relation.name, column.name)
 
 
 def _refuse_ways(request: LineageRequest) -> None:
@@ -139,22 +147,6 @@ def _names(project: Project) -> list[str]:
 
 def _kinds(compilation: Compilation, names: Iterable[str]) -> dict[str, Kind]:
     return {name: _node(compilation, name).kind for name in names}
-
-
-def _graph_around(compilation: Compilation, name: str) -> Lineage:
-    """The column graph of everything above and below a relation: the rest cannot matter."""
-    project = compilation.project
-    reached = reach_models(compilation.upstream, [name]) | reach_models(
-        compilation.downstream, [name]
-    )
-    # Sorted, so that the same question has the same answer, edge by edge.
-    keys = sorted(each.lower() for each in reached)
-    models = {key: compilation.models[key] for key in keys if key in compilation.models}
-    tables: dict[str, list[str]] = {}
-    for group in (project.sources, project.seeds):
-        for table in (group[key] for key in keys if key in group):
-            tables[table.name] = [field.name for field in table.columns]
-    return Lineage(models, tables, copies_of(project.sources))
 
 
 def _model_lineage(

@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rocky.errors import InvalidRequest
+from rocky.analysis.column_graph import column_graph
 from rocky.operations.digest import Digested
-from rocky.operations.graph.lineage import LineageRequest, lineage
-from rocky.operations.graph.lineage_report import ColumnLineage, LineageEdge
-from rocky.operations.workspace import Workspace
+from rocky.operations.graph.lineage import find_column
+from rocky.operations.workspace import Workspace, compile_workspace
 from rocky.plan.arguments import Request
 
 
@@ -48,44 +47,20 @@ class PathReport(Digested):
 
 def find_path(workspace: Workspace, request: PathRequest) -> PathReport:
     """The way of values. Raises NothingSelected, and InvalidRequest for a whole model."""
-    down = _column(workspace, LineageRequest(request.start, downstream=True))
-    edges = dict.fromkeys(down.trace)
+    compilation = compile_workspace(workspace, discovered=True)
+    graph = column_graph(compilation)
+    start = find_column(compilation, request.start)
+    hops = list(dict.fromkeys(graph.walk(start, "downstream")))
+    rows = graph.rows_along(start, hops, "downstream")
     if request.end is not None:
-        above = {*_column(workspace, LineageRequest(request.end, upstream=True)).trace}
-        edges = {each: None for each in edges if each in above}
-    start = PathColumn(down.model, down.column)
+        above = {*graph.walk(find_column(compilation, request.end), "upstream")}
+        hops = [each for each in hops if each in above]
     places = {start: 0}
-    for each in edges:
-        for column in _ends(each):
-            places.setdefault(column, len(places))
+    for each in hops:
+        places.setdefault(each.source, len(places))
+        places.setdefault(each.target, len(places))
     return PathReport(
-        columns=tuple(places),
-        edges=tuple(
-            PathEdge(places[source], places[target], str(each.transform))
-            for each in edges
-            for source, target in (_ends(each),)
-        ),
-        rows=tuple(
-            sorted(
-                {
-                    each.target.model
-                    for each in down.influences
-                    if PathColumn(each.source.model, each.source.column) in places
-                }
-            )
-        ),
+        columns=tuple(PathColumn(*each) for each in places),
+        edges=tuple(PathEdge(places[each.source], places[each.target], each.kind) for each in hops),
+        rows=tuple(sorted({each.model for each in rows if each.source in places})),
     )
-
-
-def _ends(edge: LineageEdge) -> tuple[PathColumn, PathColumn]:
-    return (
-        PathColumn(edge.source.model, edge.source.column),
-        PathColumn(edge.target.model, edge.target.column),
-    )
-
-
-def _column(workspace: Workspace, request: LineageRequest) -> ColumnLineage:
-    found = lineage(workspace, request)
-    if not isinstance(found, ColumnLineage):
-        raise InvalidRequest(f"`{request.target}` is no column: write `MODEL.COLUMN`")
-    return found

@@ -62,7 +62,7 @@ def docs(workspace: Workspace, request: DocsRequest) -> DocsReport:
     Raises WouldOverwrite, what compiling and reading the state raise, and OSError; then nothing
     was written.
     """
-    page = load_page(workspace, whole=True)
+    page = load_page(workspace)
     overlays = {name: overlay(workspace, page, OverlayRequest(name)) for name in _OVERLAYS}
     known = tuple(name for name, each in overlays.items() if each.unavailable is None)
     page = replace(page, index=replace(page.index, overlays=known))

@@ -35,17 +35,14 @@ class ProjectPage:
         )
 
 
-def load_page(workspace: Workspace, *, whole: bool = False) -> ProjectPage:
-    """The page, also of a project with errors; `whole` where all its details will be looked at.
-
-    Raises what compiling and reading the state raise.
-    """
+def load_page(workspace: Workspace) -> ProjectPage:
+    """The page, also of a project with errors. Raises what compiling and the state raise."""
     workspace = known_branch(workspace)
     compilation = compile_workspace(workspace, discovered=True)
     project = compilation.project
     names = [each.name for each in project.models.values()]
     past = load_past(workspace, [*names, *(each.name for each in project.seeds.values())])
-    found = describe_tables(compilation, past, whole=whole)
+    found = describe_tables(compilation, past)
     index = PageIndex(
         format=FORMAT,
         project=project.root.resolve().name,

@@ -5,11 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
+from rocky.analysis.column_graph import column_graph
 from rocky.analysis.compilation import Compilation, unpack_schema
 from rocky.analysis.disclosure import Disclosure
-from rocky.analysis.lineage import ColumnRef, Lineage
+from rocky.analysis.lineage import ColumnRef
 from rocky.language.datatypes.types import UNKNOWN, StructField
-from rocky.language.ir import ModelIr, OutputColumn
+from rocky.language.ir import OutputColumn
 from rocky.operations.digest import place_of
 from rocky.operations.findings import findings_of
 from rocky.operations.graph.source_kinds import source_kind
@@ -34,7 +35,7 @@ from rocky.project.configuration.classifications import joined_tags
 from rocky.project.configuration.labels import shown_meta, shown_tags, shown_text
 from rocky.project.contracts import Contract
 from rocky.project.descriptions import Described, describe_declared, describe_model
-from rocky.project.pipeline_tables import PipelineTable, copies_of
+from rocky.project.pipeline_tables import PipelineTable
 from rocky.project.secrets import url_without_password
 from rocky.project.seeds import SeedTable
 
@@ -53,9 +54,9 @@ class PageTables:
     findings: tuple[PageFinding, ...]
 
 
-def describe_tables(compilation: Compilation, past: PastRuns, *, whole: bool = False) -> PageTables:
-    """All that is known of the tables of a project; `whole` where all of it will be looked at."""
-    collector = _Collector(compilation, past, whole=whole)
+def describe_tables(compilation: Compilation, past: PastRuns) -> PageTables:
+    """All that is known of the tables of a project."""
+    collector = _Collector(compilation, past)
     parts = list(collector.parts())
     return PageTables(
         tuple(
@@ -70,7 +71,7 @@ def describe_tables(compilation: Compilation, past: PastRuns, *, whole: bool = F
 class _Collector:
     """One look at a compilation: every table knows its place before any is described."""
 
-    def __init__(self, compilation: Compilation, past: PastRuns, *, whole: bool) -> None:
+    def __init__(self, compilation: Compilation, past: PastRuns) -> None:
         self._compilation, self._past = compilation, past
         # A page is for everybody who can open it.
         self._disclosure = Disclosure(compilation)
@@ -87,29 +88,12 @@ class _Collector:
             *(project.models[name.lower()] for name in compilation.order),
         ]
         self._places = {each.key: place for place, each in enumerate(self.declared)}
-        self._tables = {
-            each.name: [field.name for field in each.columns]
-            for each in self.declared
-            if not isinstance(each, ModelFile)
-        }
-        self._lineage = self._lineage_of(compilation.models) if whole else None
+        self._lineage = column_graph(compilation)
         self.findings = tuple(self._findings())
         self._found: dict[int, list[PageFinding]] = {}
         for finding in self.findings:
             if finding.table is not None:
                 self._found.setdefault(finding.table, []).append(finding)
-
-    def _lineage_of(self, models: Mapping[str, ModelIr]) -> Lineage:
-        return Lineage(models, self._tables, copies_of(self._compilation.project.sources))
-
-    def _near(self, table: _Declared) -> Lineage:
-        """The column graph of a table with what it reads and what reads it, or that of all."""
-        if self._lineage is not None:
-            return self._lineage
-        models, graph = self._compilation.models, self._compilation
-        beside = (*graph.upstream.get(table.name, ()), *graph.downstream.get(table.name, ()))
-        keys = {table.key, *(each.lower() for each in beside)}
-        return self._lineage_of({key: models[key] for key in sorted(keys) if key in models})
 
     def parts(self) -> Iterator[int]:
         """The file of each table's details: tables that run one after the other share one."""
@@ -195,9 +179,7 @@ class _Collector:
         return replace(
             found,
             rows_by=tuple(
-                self._links(
-                    (each.source, each.role) for each in self._near(table).rows_of(table.name)
-                )
+                self._links((each.source, each.role) for each in self._lineage.rows_of(table.name))
             ),
             contract=_contract(contract, self._columns(table)) if contract is not None else None,
             tests=describe_tests(table, self._went(table), self._disclosure),
@@ -235,7 +217,7 @@ class _Collector:
         }
         contract = self._compilation.project.contracts.get(table.key)
         promises = _promises(contract) if isinstance(table, ModelFile) and contract else {}
-        lineage = self._near(table)
+        lineage = self._lineage
         for column in self._columns(table):
             key, place = column.name.lower(), ColumnRef(table.name, column.name)
             yield PageColumn(

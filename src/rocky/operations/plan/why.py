@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rocky.errors import NothingSelected
+from rocky.errors import InputNotBuilt, NothingSelected
 from rocky.ledger.record import RunId
 from rocky.operations.digest import Digested
 from rocky.operations.plan import preview_plan
@@ -65,7 +65,12 @@ def why(workspace: Workspace, request: WhyRequest) -> WhyReport:
 
 
 def _foresee(workspace: Workspace, model: str) -> tuple[bool, StepOutlook] | None:
-    for run in preview_plan(workspace, RunRequest((model,))).runs:
+    try:
+        foreseen = preview_plan(workspace, RunRequest((model,)))
+    except InputNotBuilt:
+        # Alone it is refused. A run of everything builds what it reads first, and comes to it.
+        foreseen = preview_plan(workspace, RunRequest((f"+{model}",)))
+    for run in foreseen.runs:
         if isinstance(run.outlook, ModelsOutlook):
             for step in run.outlook.model_decisions:
                 if step.model.lower() == model.lower():

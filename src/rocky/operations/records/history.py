@@ -29,8 +29,8 @@ from rocky.operations.records.run_lookup import locate_run
 from rocky.operations.report import flat, hidden, same_fields
 from rocky.operations.workspace import (
     Workspace,
-    known_branch,
     load_workspace,
+    known_branch,
     model_named,
     open_history,
     project_location,
@@ -289,7 +289,9 @@ def _executions(
         name = last.execution.model_name
     else:
         try:
-            name = model_named(load_workspace(workspace), model).name
+            kept = workspace.compiled
+            project = load_workspace(workspace) if kept is None else kept(workspace, True).project
+            name = model_named(project, model).name
         except ProjectNotFound:
             raise NothingSelected(f"no model `{model}` has ever run") from None
     if reader is None:

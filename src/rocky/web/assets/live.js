@@ -25,6 +25,18 @@
     store.open(index);
   }
 
+  // Where the boxes of large graphs stood when they were last drawn. Without it they are placed anew.
+  async function layouts() {
+    try {
+      const found = await live.ask("layouts");
+      const rest = (act) => (window.requestIdleCallback || setTimeout)(act);
+      const keep = (key, heights) => rest(() => live.post("layouts", { key, heights }).catch((failure) => said(failure.message)));
+      Rocky.keepLayouts(found.layouts, found.keeps ? keep : null);
+    } catch (failure) {
+      said(failure.message);
+    }
+  }
+
   // One at a time; what changes meanwhile is fetched once more.
   async function reload() {
     if (fetching) {
@@ -93,6 +105,7 @@
     document.body.prepend(line);
     said("");
     Rocky.frame();
+    live.layouts = layouts();
     try {
       await load();
     } catch (failure) {

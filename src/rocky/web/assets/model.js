@@ -67,6 +67,7 @@
   function why(table) {
     return later(ask("why", { model: table.name }), (found) => [
       h("p", {}, h("b", {}, `${found.outlook}: `), found.reason, found.certain ? "" : ". Only Spark can say for sure."),
+      found.waits_for?.length ? h("p", { class: "hint" }, "First a run builds ", found.waits_for.map((name, at) => [at ? ", " : "", Rocky.live.named(name)]), ".") : null,
       found.last_run ? h("p", { class: "hint" }, "Last ", found.last_outcome, " in ", h("a", { href: `#/run/${found.last_run}` }, h("code", {}, found.last_run)), found.last_reason ? [": ", linked(found.last_reason)] : "") : null,
     ]);
   }

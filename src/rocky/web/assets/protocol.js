@@ -31,7 +31,8 @@
     return read(answer);
   }
 
-  const act = async (name, given) => read(await fetch(`${API}actions/${name}`, {
+  const act = (name, given) => post(`actions/${name}`, given);
+  const post = async (name, given) => read(await fetch(`${API}${name}`, {
     method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(given || {}),
   }));
 
@@ -111,5 +112,5 @@
       })));
   }
 
-  Rocky.live = { runLink, linked, went, result, found, strip, seriesOf, chart, ask, act, later, refused, copyable, facts, head, number, named, actions: [], job: null };
+  Rocky.live = { runLink, linked, went, result, found, strip, seriesOf, chart, ask, act, post, later, refused, copyable, facts, head, number, named, actions: [], job: null };
 })();

@@ -108,6 +108,7 @@
       const made = await Rocky.columnPage(table, rest[1]);
       return [`${table.name}.${rest[1]}`, made || missing(`${table.name} has no column ${rest[1]}.`), table.place];
     }
+    if (name === "graph") await Rocky.live?.layouts;
     if (views.has(name)) {
       const { title, make } = views.get(name);
       return [rest[0] || title || name, await make(choices, rest), null];

@@ -7,18 +7,27 @@
   const GAP_X = 72;
   const GAP_Y = 14;
   const DUMMY = 8;
-  const PLACES = 2 ** 26;
   const LARGE = 20000;
 
   const KEPT = 12;
   const kept = new Map();
+  // From so many boxes on it is worth the while to keep where they stand beyond this page.
+  const MANY = 2000;
+  // Heights of an earlier time by the graph they are of, in halves of a pixel, and who keeps new ones.
+  let known = new Map();
+  let tell = null;
+
+  function keepLayouts(found, keep) {
+    known = new Map(Object.entries(found));
+    tell = keep;
+  }
 
   // A layout is computed once for a graph: whoever draws the same one again gets what was made.
   function layered(sizes, edges, shape) {
     const key = fingerprint(sizes, edges, shape || 0);
     let found = kept.get(key);
     if (found) kept.delete(key);
-    else found = laidOut(sizes, edges, shape);
+    else found = laidOut(sizes, edges, shape, key);
     kept.set(key, found);
     if (kept.size > KEPT) kept.delete(kept.keys().next().value);
     return found;
@@ -45,13 +54,19 @@
   // `sizes` are [width, height] of nodes, `edges` pairs of places. Comes back with a box for each
   // node, `lines` that are drawn once however many edges share them, and the size of it all. With a
   // `shape`, layers stand so far apart that it is about that many times as wide as high.
-  function laidOut(sizes, edges, shape) {
+  function laidOut(sizes, edges, shape, key) {
     const graph = acyclic(sizes.length, edges);
     const linked = sizes.map((_, at) => graph.out[at].length + graph.into[at].length > 0);
     const layers = layersOf(graph, linked);
     const net = withDummies(sizes, graph, layers, linked);
-    order(net);
-    place(net);
+    const heights = known.get(key);
+    // To order them and to place them is most of the work; what fits another graph is not used.
+    if (heights?.length === net.layer.length) net.y = Float64Array.from(heights, (each) => each / 2);
+    else {
+      order(net);
+      place(net);
+      if (sizes.length >= MANY && tell) tell(key, Array.from(net.y, (each) => each * 2));
+    }
     return drawn(net, sizes, linked, shape);
   }
 
@@ -130,22 +145,21 @@
     const net = {
       layer: Array.from(layer), height: sizes.map((size) => size[1]),
       after: sizes.map(() => []), before: sizes.map(() => []), real: sizes.length,
-      rows: Array.from({ length: depth }, () => []), width: new Array(depth).fill(0), carries: new Map(),
+      rows: Array.from({ length: depth }, () => []), width: new Array(depth).fill(0), carries: [],
     };
     sizes.forEach((size, at) => {
       if (linked[at]) net.width[layer[at]] = Math.max(net.width[layer[at]], size[0]);
     });
-    const carry = (from, to, edge) => {
-      const key = from * PLACES + to;
-      if (!net.carries.has(key)) {
-        net.carries.set(key, { from, to, edges: [] });
-        net.after[from].push(to);
-        net.before[to].push(from);
-      }
-      net.carries.get(key).edges.push(edge);
+    const carry = (from, to) => {
+      const made = { from, to, edges: [] };
+      net.carries.push(made);
+      net.after[from].push(to);
+      net.before[to].push(from);
+      return made;
     };
     out.forEach((targets, from) => {
       const chain = [from];
+      const shared = [];
       for (const to of targets) {
         const edge = [from, to];
         const last = layer[to] - layer[from] - 1;
@@ -156,10 +170,11 @@
             net.height.push(DUMMY);
             net.after.push([]);
             net.before.push([]);
+            shared.push(carry(chain[step], chain[step + 1]));
           }
-          carry(chain[step], chain[step + 1], edge);
+          shared[step].edges.push(edge);
         }
-        carry(chain[last], to, edge);
+        carry(chain[last], to).edges.push(edge);
       }
     });
     firstOrder(net, linked);
@@ -178,7 +193,9 @@
         if (seen[at]) continue;
         seen[at] = 1;
         net.rows[net.layer[at]].push(at);
-        for (const next of [...net.after[at], ...net.before[at]].reverse()) if (!seen[next]) path.push(next);
+        for (const beside of [net.before[at], net.after[at]]) {
+          for (let last = beside.length - 1; last >= 0; last -= 1) if (!seen[beside[last]]) path.push(beside[last]);
+        }
       }
     }
   }
@@ -258,6 +275,8 @@
       const rows = sweep % 2 === 0 ? net.rows : net.rows.slice().reverse();
       for (const row of rows) settle(net, row, beside);
     });
+    // Halves of a pixel, as they are kept: what is drawn again is just where it was.
+    net.y = y.map((each) => Math.round(each * 2) / 2);
   }
 
   // Rows of one layer as near to their wishes as their order and gaps allow: an isotonic regression
@@ -308,7 +327,7 @@
     });
     const lines = [];
     const through = new Map();
-    for (const { from, to, edges } of net.carries.values()) {
+    for (const { from, to, edges } of net.carries) {
       const start = lefts[net.layer[from]] + net.width[net.layer[from]];
       lines.push({ x1: start, y1: net.y[from] - top, x2: lefts[net.layer[to]], y2: net.y[to] - top, edges });
       if (to >= net.real) through.set(to, edges);
@@ -341,5 +360,5 @@
     return { width: Math.max(width, Math.min(across, alone.length) * step - GAP_Y), height: top + rows * tall - GAP_Y };
   }
 
-  Rocky.layered = layered;
+  Object.assign(Rocky, { layered, keepLayouts });
 })();
