@@ -123,6 +123,19 @@ def test_a_reader_that_cannot_see_what_is_retyped_is_not_bound(shop):
     assert_as_if_cold(session, shop, texts)
 
 
+def test_a_reader_that_only_hands_a_retyped_column_on_is_not_bound(shop):
+    write(shop, {"models/reader.sql": "SELECT o.id, o.amount FROM orders AS o WHERE o.id > 1\n"})
+    session = open_session(shop)
+    text = "SELECT id, CAST(amount AS DOUBLE) AS amount, note FROM raw.orders\n"
+    texts: dict[str, str | None] = {"models/orders.sql": text}
+
+    session.edit(texts)
+
+    assert "reader" in session.bound - session.made
+    assert "double" == session.snapshot.compilation.models["reader"].columns[1].type.text
+    assert_as_if_cold(session, shop, texts)
+
+
 @pytest.mark.parametrize(
     "reader",
     [
@@ -143,6 +156,18 @@ def test_a_reader_that_cannot_see_what_is_retyped_is_not_bound(shop):
         "SELECT 2 * id AS x, id * 3 AS y, count(*) AS n FROM orders GROUP BY id\n",
         "SELECT /*+ BROADCAST(orders) */ * FROM orders\n",
         "SELECT extract(YEAR FROM DATE '2024-01-01') AS y, id FROM orders\n",
+        "WITH o AS (SELECT id, amount FROM orders) SELECT o.*, o.id + 1 AS x FROM o\n",
+        "WITH o AS (SELECT id, amount, note FROM orders) SELECT o.amount, note FROM o\n",
+        "WITH o(a, b) AS (SELECT id, amount FROM orders) SELECT a, b + 1 AS c FROM o\n",
+        "SELECT a.b + 1 AS c FROM orders AS a(x, b, y)\n",
+        "SELECT id, amount FROM orders ORDER BY 2\n",
+        "SELECT amount, count(*) AS n FROM orders GROUP BY ALL\n",
+        "SELECT DISTINCT amount, id FROM orders\n",
+        "SELECT id, (SELECT amount FROM orders) + 1 AS x FROM notes\n",
+        "SELECT 'x' amount, id FROM orders\n",
+        "SELECT coalesce(note, amount, id) AS x, amount FROM orders\n",
+        "SELECT l.id, r.amount FROM orders AS l LEFT JOIN orders AS r ON l.id = r.id\n",
+        "SELECT amount FROM orders UNION ALL SELECT id FROM orders\n",
     ],
 )
 def test_however_a_reader_comes_by_a_retyped_column_it_is_as_if_compiled_cold(shop, reader):

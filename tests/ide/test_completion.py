@@ -101,6 +101,13 @@ def test_steps_tables_and_columns_are_offered_in_pipelines(view, text, some):
         ("models/orders.toml", "[classification]\nem|", ["email = "]),
         ("sources/raw.toml", "[[source]]\nform|", ["format = "]),
         ("contracts/orders.contract.toml", '[rules]\nrequired = ["|', ["gross"]),
+        ("contracts/orders.contract.toml", '[[columns]]\nname = "|', ["gross"]),
+        (
+            "contracts/orders.contract.toml",
+            '[[columns]]\nname = "id"\n\n[[columns]]\nname = "gross"\ntype = "|"\n\n[[columns]]\nname = "id"\n',
+            ["decimal(10,2)", "string"],
+        ),
+        ("contracts/orders.contract.toml", 'columns = [{ name = "|', ["gross"]),
         ("models/last.sql", "---toml\ndescr|\n---\nSELECT 1 AS a", ["description = "]),
     ],
 )

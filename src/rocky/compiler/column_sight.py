@@ -1,20 +1,27 @@
 """Column sight: whether a query can see that columns of a table have other types than before.
 
 It is told from the text, without the parser. A column whose name stands nowhere in it is seen only
-by what reads whole rows: stars, pipes, pivots, natural joins and their like. Where in doubt, it is
-seen: then the query is bound again, which is always right.
+by what reads whole rows: stars, pipes, pivots, natural joins, lists of names and their like. Where
+in doubt, it is seen: then the query is bound again, which is always right.
 """
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Final
 
 from rocky.analysis.compilation import Record, Schema, unpack_schema
+from rocky.compiler.carried_columns import Field
 from rocky.language.quotes import only_code
 
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9_]+")
 _WHOLE_ROWS: Final = re.compile(r"\b(?:natural|pivot|unpivot|table|identifier)\b|\|>")
+_ALIAS_LIST: Final = re.compile(
+    r"(?:\b(?:from|join)|,)\s*[\w.']+\s+(?:as\s+)?"
+    r"(?!(?:on|using|where|join|when|then|else|in|not|and|or|is|like|between)\b)[\w']+\s*\("
+)
+"""A table whose columns get other names: `orders AS o(a, b)`."""
 _STAR: Final = re.compile(r"(\w*)(\s*)\*")
 _COUNTED: Final = re.compile(r"\bcount\s*\(\s*\*\s*\)")
 _BEFORE_A_STAR: Final = frozenset(
@@ -40,7 +47,7 @@ def _reads_whole_rows(sql: str) -> bool:
     if _HINT in sql:
         return True
     code = _COUNTED.sub(" ", only_code(sql).lower())
-    if _WHOLE_ROWS.search(code) is not None:
+    if _WHOLE_ROWS.search(code) is not None or _ALIAS_LIST.search(code) is not None:
         return True
     return any(map(_is_row, _star_places(code))) or _has_from_without_select(code)
 
@@ -76,12 +83,16 @@ def _has_from_without_select(code: str) -> bool:
     return False
 
 
+Retyped = Mapping[str, tuple[Field, Field]]
+"""Columns by name, each as it was and as it is."""
+
+
 class Faces:
     """The schemas behind faces that models had, so that two can be compared."""
 
     def __init__(self) -> None:
         self._schemas: dict[bytes, Record] = {}
-        self._retyped: dict[tuple[bytes, bytes], frozenset[str] | None] = {}
+        self._retyped: dict[tuple[bytes, bytes], Retyped | None] = {}
 
     def note(self, record: Record) -> None:
         """Remember what readers of a model saw."""
@@ -89,7 +100,7 @@ class Faces:
             self._schemas, self._retyped = {}, {}
         self._schemas[record.face] = record
 
-    def retyped(self, before: bytes, after: Record) -> frozenset[str] | None:
+    def retyped(self, before: bytes, after: Record) -> Retyped | None:
         """The columns that are of another type, or null or not; None if more than that changed."""
         between = before, after.face
         if between not in self._retyped:
@@ -100,10 +111,12 @@ class Faces:
         return self._retyped[between]
 
 
-def _retyped(before: Schema, after: Schema) -> frozenset[str] | None:
+def _retyped(before: Schema, after: Schema) -> Retyped | None:
     if before.known != after.known or len(before.columns) != len(after.columns):
         return None
     pairs = list(zip(before.columns, after.columns, strict=True))
     if any(old[0] != new[0] for old, new in pairs):
         return None
-    return frozenset(old[0] for old, new in pairs if old != new)
+    found = {old[0]: (old, new) for old, new in pairs if old != new}
+    times = Counter(each[0].lower() for each in after.columns)
+    return found if all(times[name.lower()] == 1 for name in found) else None

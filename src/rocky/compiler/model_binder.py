@@ -19,7 +19,7 @@ from rocky.analysis.lints.rules import lint_output
 from rocky.analysis.lints.settings import names_columns
 from rocky.analysis.names import EVERY_FUNCTION, EVERY_NAME, Names, function_lookup
 from rocky.compiler.setting_binder import SettingFinding, Subject, bind_tests
-from rocky.compiler.validity import Schemas
+from rocky.compiler.validity import Schemas, face_of
 from rocky.diagnostics import Code, Diagnostic
 from rocky.diagnostics.codes import severity_of
 from rocky.diagnostics.suggestion import NameIndex
@@ -118,12 +118,6 @@ def record_of(
         pack(tuple(body_of(bound))),
         pack([tuple(use) for use in find_usage(bound)]),
     )
-
-
-def face_of(model: ModelFile, schema: bytes) -> bytes:
-    """The hash of the columns and of the names their table answers to."""
-    names = f"{model.name}\0{model.target.catalog}\0{model.target.schema}\0"
-    return blake3(names.encode("utf-8", "surrogatepass") + schema).digest(16)
 
 
 def body_of(bound: BoundQuery) -> Body:

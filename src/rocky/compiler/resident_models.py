@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from rocky.analysis.compilation import Record
 from rocky.analysis.names import Names, is_function
+from rocky.compiler.carried_columns import Field, carry
 from rocky.compiler.column_sight import Faces, can_see
 from rocky.compiler.garbage import without_collection
 from rocky.compiler.passes import bind_models
@@ -215,11 +216,11 @@ class ResidentModels:
     def _unseen(
         self, project: Project, key: str, records: Mapping[str, Record], schemas: Schemas
     ) -> Record | None:
-        """The record of a reader that cannot tell what is other about the columns it looks up."""
+        """The record of a reader that cannot tell what is other about its input, or hands it on."""
         model, old = project.models[key], records.get(key)
         if old is None or old.key != self._keys[key] or model.is_python:
             return None
-        retyped: set[str] = set()
+        changes: dict[tuple[str, str], tuple[Field, Field]] = {}
         lookups: list[tuple[tuple[str, ...], bytes]] = []
         for parts, before in old.lookups:
             target = self._names.model(parts, key)
@@ -231,11 +232,14 @@ class ResidentModels:
             if face != before:
                 same = after is not None and after.face == face
                 found = self._faces.retyped(before, after) if same and after is not None else None
-                if found is None:
+                if found is None or target is None:
                     return None
-                retyped |= found
+                table = project.models[target].name
+                changes |= {(table, name): each for name, each in found.items()}
             lookups.append((parts, face))
-        return None if can_see(model.sql, retyped) else old._replace(lookups=tuple(lookups))
+        if can_see(model.sql, {name for _, name in changes}):
+            return carry(model, old, tuple(lookups), changes)
+        return old._replace(lookups=tuple(lookups))
 
     def _current(self, key: str, old: Record | None, schemas: Schemas) -> Record | None:
         """A record that holds: the model's own, or one that it had not long ago.

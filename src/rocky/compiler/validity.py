@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from blake3 import blake3
 from msgspec.msgpack import Decoder
 
 from rocky.analysis.compilation import Record, fields_of
@@ -82,6 +83,12 @@ class Schemas:
             found = (record.face, Table(model.name, fields, qualifier, known))
             self._tables[key] = found
         return found[1], found[0]
+
+
+def face_of(model: ModelFile, schema: bytes) -> bytes:
+    """The hash of the columns and of the names their table answers to."""
+    names = f"{model.name}\0{model.target.catalog}\0{model.target.schema}\0"
+    return blake3(names.encode("utf-8", "surrogatepass") + schema).digest(16)
 
 
 def is_current(record: Record, key: bytes, reader: str, names: Names, schemas: Schemas) -> bool:

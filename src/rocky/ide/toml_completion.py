@@ -32,6 +32,13 @@ _COLUMN_KEYS: Final = frozenset(
     " updated_at partition_columns to_column required protected".split()
 )
 _TABLE_KEYS: Final = frozenset({"to_table", "table", "ref", "depends_on", "inputs"})
+_CONTRACT: Final = ".contract.toml"
+_INLINE_KEY: Final = re.compile(r"[{,]\s*([\w-]+)\s*=\s*[\"'][^\"']*$")
+_NAME: Final = re.compile(r"\bname\s*=\s*[\"']([^\"'\n]*)[\"']")
+_TYPES: Final = tuple(
+    "boolean tinyint smallint int bigint float double decimal(18,2) string binary date timestamp"
+    " timestamp_ntz".split()
+)
 _COLUMN_BLOCKS: Final = frozenset({"classification", "columns"})
 
 
@@ -60,7 +67,7 @@ def complete_toml(file: OpenFile, part: TomlPart, offset: int) -> tuple[Completi
         owner = record_at(root, keys, text)
         cards = known_keys(owner) if owner is not None else []
         return matching((_key_item(each, word) for each in cards), word.prefix)
-    return matching(_values(file, keys, text, pair[2], word), word.prefix)
+    return matching(_values(file, keys, text, at, word), word.prefix)
 
 
 def _table_at(before: str) -> tuple[str, ...]:
@@ -118,14 +125,14 @@ def _blocks(file: OpenFile, word: Word) -> Iterator[CompletionItem]:
                     yield CompletionItem(path, "block", word.span, path, each.value, each.about, 1)
 
 
-def _values(
-    file: OpenFile, keys: Keys, text: str, written: str, word: Word
-) -> Iterator[CompletionItem]:
+def _values(file: OpenFile, keys: Keys, text: str, at: int, word: Word) -> Iterator[CompletionItem]:
+    written = text[text.rfind("\n", 0, at) + 1 : at].partition("=")[2]
     quoted = written.count('"') % 2 == 1 or written.count("'") % 2 == 1
     root = root_record(file)
     card = find_key(root, keys, text)
     flags = card is not None and card.value == "flag"
     named = [*(card.choices if card is not None else ()), *_named_values(file, keys)]
+    named += _contract_values(file, keys, text[:at], written)
     if keys[-1] == "type":
         named = [*types_at(root, keys[:-1], text), *named]
     if (root is Config and keys[-2:-1] == ("lints",)) or keys[-1:] == ("lints",):
@@ -140,9 +147,7 @@ def _named_values(file: OpenFile, keys: Keys) -> Iterable[str]:
     view, project = file.view, file.view.project
     key = next((each for each in reversed(keys) if isinstance(each, str)), "")
     if key in _COLUMN_KEYS:
-        contract = next((c for c in project.contracts.values() if c.path == file.path), None)
-        table = contract.model.lower() if contract is not None else None
-        table = file.model.key if file.model is not None else table
+        table = file.model.key if file.model is not None else _promised(file)
         return [name for name, _, _ in columns_of(view, table)] if table is not None else []
     if key in _TABLE_KEYS or "inputs" in keys:
         groups = (project.models, project.sources, project.seeds)
@@ -154,3 +159,30 @@ def _named_values(file: OpenFile, keys: Keys) -> Iterable[str]:
     if key == "use":
         return list(project.config.test)
     return []
+
+
+def _promised(file: OpenFile) -> str | None:
+    """The model that a contract is about, also while the contract is half written."""
+    if not file.path.endswith(_CONTRACT):
+        return None
+    contracts = file.view.project.contracts.values()
+    found = next((each.model for each in contracts if each.path == file.path), None)
+    key = (found or file.path.rpartition("/")[2].removesuffix(_CONTRACT)).lower()
+    return key if key in file.view.project.models else None
+
+
+def _contract_values(file: OpenFile, keys: Keys, before: str, written: str) -> list[str]:
+    """The names of columns that a contract may promise, and the types of the one that is named."""
+    table = _promised(file)
+    if table is None or keys[:1] != ("columns",):
+        return []
+    columns = columns_of(file.view, table)
+    inline = _INLINE_KEY.search(written)
+    key = inline[1] if inline is not None else keys[-1]
+    if key == "name":
+        return [name for name, _, _ in columns]
+    if key != "type":
+        return []
+    named = _NAME.findall(written if inline is not None else before[before.rfind("[[") :])
+    own = [str(kind) for name, kind, _ in columns if named and name.lower() == named[-1].lower()]
+    return [*own, *_TYPES]
