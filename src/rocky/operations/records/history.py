@@ -29,8 +29,8 @@ from rocky.operations.records.run_lookup import locate_run
 from rocky.operations.report import flat, hidden, same_fields
 from rocky.operations.workspace import (
     Workspace,
-    load_workspace,
     known_branch,
+    load_workspace,
     model_named,
     open_history,
     project_location,
