@@ -64,3 +64,15 @@ def test_what_a_project_says_is_shown_as_it_is_and_not_as_markup(tmp_path):
 
     assert found is not None
     assert r"\<script\> \[x\](y) \`z\`" in found.markdown
+
+
+def test_a_text_of_a_python_model_that_is_a_column_of_one_input_is_told_as_that(tmp_path):
+    code = "def model(orders, totals):\n    return orders.select('gross', 'nothing')\n"
+    file = shop(tmp_path, **{"models/scored.py": code}).open("models/scored.py")
+
+    found = hover(file, code.index("gross") + 1)
+
+    assert found is not None
+    assert "gross decimal(10,2)" == found.code
+    assert ("of", "`orders`") in found.facts
+    assert hover(file, code.index("nothing") + 1) is None

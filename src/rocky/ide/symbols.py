@@ -38,6 +38,7 @@ class Found(NamedTuple):
     span: Span
 
 
+_TEXT: Final = re.compile(r"(['\"])([A-Za-z_]\w*)\1")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -73,13 +74,28 @@ def _find_symbols(file: OpenFile) -> Iterator[Found]:
                 if function.signature.path == file.path and place is not None:
                     yield Found(Symbol("function", function.key), place)
         case "python":
-            model = file.model
-            for each in inputs_of(model) if model is not None else ():
-                table = file.view.tables(model.key if model else "").find(each.parts)
-                if table is not None:
-                    yield Found(Symbol("table", table.name.lower()), each.span)
+            yield from _in_python(file)
         case _:
             pass
+
+
+def _in_python(file: OpenFile) -> Iterator[Found]:
+    """The tables that a Python model reads, and texts that are the name of a column of just one."""
+    model = file.model
+    if model is None:
+        return
+    tables = file.view.tables(model.key)
+    owners: dict[str, set[str]] = {}
+    for each in inputs_of(model):
+        table = tables.find(each.parts)
+        if table is not None:
+            yield Found(Symbol("table", table.name.lower()), each.span)
+            for field in table.fields:
+                owners.setdefault(field.name.lower(), set()).add(table.name.lower())
+    for text in _TEXT.finditer(file.text):
+        found = owners.get(text[2].lower(), ())
+        if len(found) == 1:
+            yield Found(Symbol("column", *found, text[2].lower()), Span(*text.span(2)))
 
 
 def symbol_of_mention(mention: Mention) -> Symbol:
