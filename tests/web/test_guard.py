@@ -4,7 +4,7 @@ import json
 import stat
 import tempfile
 import time
-from http.client import HTTPConnection
+from http.client import HTTPConnection, RemoteDisconnected
 from pathlib import Path
 from socket import create_connection
 
@@ -226,3 +226,14 @@ def test_the_browser_is_given_a_file_of_this_user_and_no_token(tmp_path):
     assert 'url=http://127.0.0.1:1/?token=a&amp;b"' in door.read_text()
     with tempfile.TemporaryDirectory() as folder:
         assert 0o700 == stat.S_IMODE(Path(folder).stat().st_mode), "as the command makes it"
+
+
+def test_a_fault_of_the_server_is_told_without_what_was_asked(server, monkeypatch, caplog):
+    monkeypatch.setattr(server_module._Handler, "_serve_file", None)
+
+    with pytest.raises(RemoteDisconnected):
+        ask(server, "/app.js?token=secret")
+
+    (told,) = caplog.records
+    assert "a request was not answered" == told.getMessage()
+    assert "secret" not in caplog.text

@@ -5,6 +5,8 @@ when something has changed. A request passes the guard first, whatever it asks f
 """
 
 import json
+import logging
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cached_property
@@ -17,12 +19,7 @@ from urllib.parse import parse_qs, urlsplit
 from rocky.errors import InvalidRequest, RockyError, SourceUnreadable
 from rocky.operations.page.site_folder import load_assets
 from rocky.operations.report import format_report
-from rocky.protocol.endpoint import (
-    API,
-    describe_error,
-    parse_arguments,
-    parse_body,
-)
+from rocky.protocol.endpoint import API, describe_error, parse_arguments, parse_body
 from rocky.protocol.notices import Notices
 from rocky.version import __version__
 from rocky.web.address import ServerAddress, ServerSettings
@@ -33,6 +30,8 @@ if TYPE_CHECKING:
     from rocky.operations.workspace import Workspace
     from rocky.web.answers import Answers
     from rocky.web.jobs import Jobs
+
+logger = logging.getLogger(__name__)
 
 START: Final = "live.html"
 _TYPES: Final = {
@@ -177,8 +176,10 @@ class PageServer(ThreadingHTTPServer):
         finally:
             self._connections.release()
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A browser that leaves in the middle of an answer is no news."""
+    def handle_error(self, *_: Any) -> None:
+        """A browser that leaves in the middle of an answer is no news; a fault of ours is."""
+        if not isinstance(sys.exception(), OSError):  # what was asked may have the token
+            logger.error("a request was not answered", exc_info=True)
 
 
 class _Handler(BaseHTTPRequestHandler):
