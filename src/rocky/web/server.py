@@ -177,9 +177,9 @@ class PageServer(ThreadingHTTPServer):
             self._connections.release()
 
     def handle_error(self, *_: Any) -> None:
-        """A browser that leaves in the middle of an answer is no news; a fault of ours is."""
-        if not isinstance(sys.exception(), OSError):  # what was asked may have the token
-            logger.error("a request was not answered", exc_info=True)
+        """Faults of ours are told, but for what was asked, which may have the token."""
+        if not isinstance(fault := sys.exception(), OSError):
+            logger.error("a request was not answered", exc_info=fault)
 
 
 class _Handler(BaseHTTPRequestHandler):
