@@ -19,6 +19,7 @@ from tests.ide.projects import at, marked, shop
         ("models/totals.sql", "b.gross", "b", "b", "`gross` decimal(10,2)"),
         ("models/totals.sql", "max(twice)", "twice", "twice decimal(", "orders.gross"),
         ("models/totals.sql", "sum", "", "sum(int) -> bigint", "aggregate"),
+        ("models/totals.sql", "sum", "", "sum(int) -> bigint", "the sum of all values"),
         ("models/everything.sql", "*", "", "*", "`net` "),
         ("models/steps.rocky", "gross > 10", "gross", "gross decimal(10,2)", "with tax"),
         ("models/orders.toml", 'column = "gross"', "gross", "gross decimal(10,2)", "with tax"),

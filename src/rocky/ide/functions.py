@@ -4,9 +4,12 @@ What a built-in function takes and gives is asked of the binder, with values of 
 same rules that judge a query, so nothing is said here that a compile would refuse.
 """
 
+import re
 from collections.abc import Iterator
 from functools import cache
+from importlib.util import find_spec
 from itertools import product
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from rocky.diagnostics import Severity
@@ -70,7 +73,7 @@ def find_card(view: View, name: str) -> FunctionCard | None:
         shown = (_declared(declared.signature),)
         return FunctionCard(declared.name, kind, shown, declared.description, declared.owner)
     kind = kind_of(key)
-    return FunctionCard(key, kind, built_in(key)) if kind else None
+    return FunctionCard(key, kind, built_in(key), spark_meaning(key)) if kind else None
 
 
 def macro_card(view: View, name: str) -> FunctionCard | None:
@@ -95,6 +98,36 @@ def function_names() -> tuple[str, ...]:
     """The names of all functions that Spark has, without operators."""
     names = {*all_names(), *SPECIAL_KINDS, *GENERATORS}
     return tuple(sorted(name for name in names if name.replace("_", "a").isalnum()))
+
+
+_DOCUMENTED: Final = r'^def {}\((?:(?!^def |""").)*?:\n    r?"""\s*(.*?)\s*(?:\n\s*\n|""")'
+
+_MARKUP: Final = re.compile(r"(?::\w+:)?`+~?(?:[\w.]*\.)?([^`]*)`+")
+
+
+@cache
+def spark_meaning(key: str) -> str | None:
+    """What the installed Spark says of a function of its own, in a sentence; None if nothing.
+
+    The file is searched and not imported: PySpark takes half a second to load.
+    """
+    found = re.search(
+        _DOCUMENTED.format(re.escape(key)), _spark_functions(), re.DOTALL | re.MULTILINE
+    )
+    return " ".join(_MARKUP.sub(r"`\1`", found[1]).split()) if found else None
+
+
+@cache
+def _spark_functions() -> str:
+    spark = find_spec("pyspark")
+    if spark is None or not spark.submodule_search_locations:
+        return ""
+    file = Path(spark.submodule_search_locations[0], "sql", "functions", "builtin.py")
+    try:
+        return file.read_text(encoding="utf-8")
+    except OSError:
+        # A Spark that is laid out in another way tells nothing here; a query is none the worse.
+        return ""
 
 
 def _declared(function: DeclaredFunction) -> FunctionSignature:
