@@ -266,6 +266,16 @@ def test_a_working_tree_that_does_not_compile_is_one_too(rocky, repo):
     assert [] == check(answer.json, "lineage-diff")
 
 
+def test_what_could_be_compared_is_said_beside_the_errors_and_exits_with_1(rocky, repo):
+    repo.write({STAGING: STG.replace("amount", "amount AS total", 1)})
+    answer = rocky("ci-diff", "-o", "table")
+
+    assert (1, "") == (answer.code, answer.out)
+    assert "breaking  stg_orders: column renamed `amount`" in answer.err
+    assert "broken  " in answer.err
+    assert "the working tree does not compile, so only " in answer.err
+
+
 def test_a_base_without_the_project_is_nothing_to_compare_with(rocky, repo, monkeypatch):
     shutil.copytree(repo.root / "shop", repo.root / "moved")
     monkeypatch.chdir(repo.root / "moved")

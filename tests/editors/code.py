@@ -13,6 +13,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
@@ -41,6 +42,7 @@ SETTINGS: Mapping[str, Any] = {
     "rocky.server.path": str(ROCKY),
 }
 SECONDS = 90
+AXE = files("axe_core_python") / "axe.min.js"
 
 
 class CodeServer:
@@ -68,12 +70,14 @@ class CodeServer:
 
 
 def _write_settings(home: Path, settings: Mapping[str, Any]) -> None:
-    path = home / "data/User/settings.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # At once: whoever follows the file would take half of it for all.
-    whole = path.with_suffix(".new")
-    whole.write_text(json.dumps({**SETTINGS, **settings}))
-    whole.replace(path)
+    # Which program is started is a setting of the machine, which a window may read from either.
+    for place in ("User", "Machine"):
+        path = home / "data" / place / "settings.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # At once: whoever follows the file would take half of it for all.
+        whole = path.with_suffix(".new")
+        whole.write_text(json.dumps({**SETTINGS, **settings}))
+        whole.replace(path)
 
 
 @contextmanager
@@ -126,6 +130,10 @@ def _await_server(place: str, log: Path) -> None:
             return
 
 
+STATUS = '[id="rocky-spark.rocky.rocky.status"]'
+"""What the extension says in the status bar."""
+
+
 class Editor:
     """A window of the editor."""
 
@@ -136,9 +144,9 @@ class Editor:
         self.page.visit(link)
         self.wait("document.querySelector('.monaco-workbench .statusbar')")
 
-    def wait(self, expression: str) -> Any:
+    def wait(self, expression: str, seconds: float = SECONDS) -> Any:
         """The value of an expression once it is true, with the patience that an editor asks for."""
-        until = time.monotonic() + SECONDS
+        until = time.monotonic() + seconds
         while not (
             found := self.page.ask(
                 f"(() => {{ const found = {expression}; return found instanceof Node ? true : found; }})()"
@@ -147,6 +155,12 @@ class Editor:
             assert time.monotonic() < until, f"never true: {expression}\n{self.seen()}"
             time.sleep(0.1)
         return found
+
+    def wait_served(self) -> None:
+        """Until the project is compiled and every view has what the server reports."""
+        self.wait(
+            f"document.querySelector({f'{STATUS} .codicon-check, {STATUS} .codicon-error'!r})"
+        )
 
     def wait_until(self, holds: Callable[[], object]) -> None:
         until = time.monotonic() + SECONDS
@@ -165,14 +179,36 @@ class Editor:
             f".some((each) => each.innerText.includes({json.dumps(words)}))"
         )
 
-    def click(self, selector: str, words: str = "") -> None:
+    def click(self, selector: str, words: str = "", *, button: str = "left") -> None:
         """Press the first element that a selector finds and that says or is called some words."""
         x, y = self.wait(
             f"((found) => found && ((box) => box.width && [box.x + box.width / 2, box.y + box.height / 2])"
-            f"(found.getBoundingClientRect()))([...document.querySelectorAll({json.dumps(selector)})]"
+            f"(found.getBoundingClientRect()))([document, ...[...document.querySelectorAll('.shadow-root-host')]"
+            f".map((each) => each.shadowRoot)].flatMap((each) => [...each.querySelectorAll({json.dumps(selector)})])"
             f".find((each) => `${{each.innerText}} ${{each.getAttribute('aria-label')}}`.includes({json.dumps(words)})))"
         )
-        self.page.click(x, y)
+        self.page.click(x, y, button)
+
+    def choose(self, selector: str, words: str, title: str) -> None:
+        """Choose from the menu of an element, which opens at a press of the other button."""
+        self.click(selector, words, button="right")
+        menu = (
+            "[document, ...[...document.querySelectorAll('.shadow-root-host')].map((each) => each.shadowRoot)]"
+            ".some((each) => each.querySelector('.monaco-menu .action-menu-item'))"
+        )
+        self.wait(menu)
+        # A menu that has just opened takes no press yet.
+        while self.page.ask(menu):
+            self.click(".monaco-menu .action-menu-item", title)
+            time.sleep(0.2)
+
+    def terminal(self, words: str) -> None:
+        """Until a terminal says some words, however it breaks its lines."""
+        said = (
+            "[...document.querySelectorAll('.xterm-rows')].map((each) => each.innerText).join('')"
+        )
+        bare = json.dumps("".join(words.split()))
+        self.wait(f"({said}).replace(/\\s/g, '').includes({bare})")
 
     def press(self, key: str, code: int, modifiers: int = 0) -> None:
         held = {"key": key, "code": key, "windowsVirtualKeyCode": code, "modifiers": modifiers}
@@ -194,6 +230,28 @@ class Editor:
 
     def wait_panel(self, expression: str) -> Any:
         return self.wait(_in_panel(expression))
+
+    def show_lineage(self, name: str) -> None:
+        """Until the panel shows the lineage of a model, which is the one that is edited."""
+        shown = f"page.querySelector('h1')?.textContent === {name!r}"
+        if not self.panel(shown):
+            self.command("Rocky: Show Lineage")
+        self.wait_panel(f"{shown} && page.querySelector('.graph')?.rockyView.wide")
+
+    def audit(self) -> list[str]:
+        """What the panel breaks of the rules of axe."""
+        self.panel(
+            "Boolean(page.defaultView.axe) || (() => { const made = page.createElement('script');"
+            " made.nonce = page.querySelector('script[src]').nonce;"
+            f" made.textContent = {json.dumps(AXE.read_text(encoding='utf-8'))};"
+            " page.head.append(made); return 1; })()"
+        )
+        found: list[str] = self.panel(
+            "page.defaultView.axe.run(page, { resultTypes: ['violations'] }).then((found) =>"
+            " found.violations.flatMap((rule) => rule.nodes.map((node) =>"
+            " `${rule.id}: ${node.html.slice(0, 160)}: ${node.failureSummary}`)))"
+        )
+        return found
 
 
 def _in_panel(expression: str) -> str:

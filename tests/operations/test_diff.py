@@ -3,7 +3,8 @@
 import pytest
 
 from rocky.errors import NotComparable, NothingSelected
-from rocky.operations.changes.diff import DiffRequest, SidesBroken, diff
+from rocky.operations.changes.broken_sides import SidesBroken
+from rocky.operations.changes.diff import DiffRequest, diff
 from rocky.operations.report import encode_report
 from rocky.operations.workspace import Workspace
 from tests.cli.conftest import CONFIG, ORDERS
@@ -65,6 +66,36 @@ def test_a_side_that_does_not_compile_is_compared_with_nothing(workspace):
     assert [("head", "E003")] == [
         (each["side"], each["diagnostics"][0]["code"]) for each in document["broken"]
     ]
+
+
+@pytest.mark.parametrize("fail_on", [None, "breaking", "any"])
+def test_a_part_that_compiles_is_told_and_no_gate_passes_for_it(workspace, fail_on):
+    change(workspace, "SELECT order_id AS id, amount FROM raw.orders\n")
+    with pytest.raises(SidesBroken, match=r"so only 1 of 2 models were compared") as refused:
+        diff(workspace, asked(fail_on=fail_on))
+    document = encode_report(refused.value.report)
+
+    assert 1 == document["compared_models"]
+    assert [("good", ["column_renamed"])] == [
+        (each["model_name"], [one["change_type"] for one in each["column_changes"]])
+        for each in document["models"]
+    ]
+    (broken,) = document["broken_models"]
+    assert ("reader", "head", ["order_id"], ["good"]) == tuple(
+        broken[key] for key in ("model_name", "side", "lost_columns", "affected_by")
+    )
+    assert ("E003", 1) == (broken["finding"]["code"], broken["finding"]["span"]["line"])
+
+
+def test_a_part_is_of_the_models_that_are_asked_for(workspace):
+    change(workspace, "SELECT order_id AS id, amount FROM raw.orders\n")
+    with pytest.raises(SidesBroken) as refused:
+        diff(workspace, asked(models=("reader",)))
+
+    assert () == refused.value.report.models
+    assert ["reader"] == [each.model_name for each in refused.value.report.broken_models]
+    with pytest.raises(NothingSelected, match="did you mean `good`"):
+        diff(workspace, asked(models=("goood",)))
 
 
 def test_a_name_that_neither_side_has_is_refused(workspace):

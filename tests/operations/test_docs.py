@@ -14,6 +14,7 @@ from rocky.errors import LedgerUnreadable, RockyError, WouldOverwrite
 from rocky.operations.execution.run import run
 from rocky.operations.migration.template import PlaygroundRequest, playground
 from rocky.operations.page.docs import DocsRequest, docs
+from rocky.operations.page.project_page import load_page
 from rocky.operations.page.site_folder import LIST, write_site
 from rocky.operations.workspace import Workspace
 from rocky.plan.request import RunRequest
@@ -348,3 +349,18 @@ def test_a_table_of_unknown_columns_is_named_with_the_command_that_makes_them_kn
     named = {"lake.events", "everything", "top"}
     assert dict.fromkeys(named, said) == {name: details[name]["unknown"] for name in named}
     assert "unknown" not in details["raw.orders"] or [] == details["raw.orders"]["unknown"]
+
+
+def test_a_test_has_the_line_that_declares_it(tmp_path):
+    declared = (
+        '[[tests]]\ntype = "not_null"\ncolumn = "amount"\n\n[[tests]]\ntype = "unique"\n'
+        'column = "order_id"\n\n[[test]]\nname = "none of nothing"\n[test.expect]\nrows = []\n'
+    )
+    page = load_page(open_project(tmp_path, {**GOOD, "models/good.toml": declared}))
+    (place,) = (at for at, each in enumerate(page.index.tables) if each.name == "good")
+
+    assert [
+        ("not_null:amount", "models/good.toml:1"),
+        ("unique:order_id", "models/good.toml:5"),
+        ("none of nothing", "models/good.toml:9"),
+    ] == [(each.name, each.place) for each in page.details[place].tests]

@@ -79,6 +79,25 @@ def test_breaking_names_the_change_and_leaves_the_rest_alone(tmp_path):
     assert "unchanged" == found["good"][0]
 
 
+@pytest.mark.slow
+def test_breaking_names_the_readers_that_a_rename_breaks(tmp_path):
+    files = {**GOOD, "models/last.sql": "SELECT order_id FROM reader\n"}
+    workspace = open_project(tmp_path, files)
+    for words in ("init -q -b main", "add -A", "-c user.name=a -c user.email=a@b.c commit -qm one"):
+        subprocess.run(["git", *words.split()], cwd=tmp_path, check=True)
+    (tmp_path / "models/good.sql").write_text("SELECT order_id AS id, amount FROM raw.orders\n")
+
+    found = states(workspace, "breaking")
+    assert ("breaks readers", "order_id column renamed") == found["good"]
+    assert "does not compile" == found["reader"][0]
+    assert "E003: no column `order_id` in scope; lost order_id; by good" == found["reader"][1]
+    assert ("affected", "by good, reader") == found["last"]
+    report = overlay(workspace, load_page(workspace), OverlayRequest("breaking"))
+    assert (
+        "the working tree does not compile, so only 1 of 3 models were compared" == report.partial
+    )
+
+
 def test_an_overlay_that_cannot_look_says_why(tmp_path):
     workspace = open_project(tmp_path, GOOD)
     found = overlay(workspace, load_page(workspace), OverlayRequest("breaking"))

@@ -107,11 +107,14 @@ class Browser:
         text, _, self._rest = self._rest.partition(b"\0")
         return dict(json.loads(text))
 
-    def open_page(self, *, width: int = 1280, height: int = 900, dark: bool = False) -> "Page":
-        """An empty page of a size."""
-        target = self.send("Target.createTarget", url="about:blank")["targetId"]
+    def open_page(
+        self, *, width: int = 1280, height: int = 900, dark: bool = False, apart: bool = False
+    ) -> "Page":
+        """An empty page of a size; `apart` it knows nothing of what other pages have stored."""
+        within = {"browserContextId": self._context()} if apart else {}
+        target = self.send("Target.createTarget", url="about:blank", **within)["targetId"]
         session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        page = Page(self, session)
+        page = Page(self, session, target)
         for domain in ("Page", "Runtime", "Log", "Network"):
             page.send(f"{domain}.enable")
         page.send(
@@ -125,12 +128,18 @@ class Browser:
         page.send("Emulation.setEmulatedMedia", features=[scheme])
         return page
 
+    def _context(self) -> str:
+        return str(self.send("Target.createBrowserContext")["browserContextId"])
+
 
 class Page:
     """One page of a browser."""
 
-    def __init__(self, browser: Browser, session: str) -> None:
-        self._browser, self._session = browser, session
+    def __init__(self, browser: Browser, session: str, target: str) -> None:
+        self._browser, self._session, self._target = browser, session, target
+
+    def close(self) -> None:
+        self._browser.send("Target.closeTarget", targetId=self._target)
 
     def send(self, method: str, **parameters: Any) -> dict[str, Any]:
         return self._browser.send(method, self._session, **parameters)
@@ -180,9 +189,9 @@ class Page:
         self.send("Input.dispatchKeyEvent", type="keyDown", **held, **shown)
         self.send("Input.dispatchKeyEvent", type="keyUp", **held)
 
-    def click(self, x: float, y: float) -> None:
+    def click(self, x: float, y: float, button: str = "left") -> None:
         for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
-            self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+            self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button=button, clickCount=1)
 
     def picture(self, path: Path, *, whole: bool = False) -> None:
         """A picture of what is seen, or of the whole page."""

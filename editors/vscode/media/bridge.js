@@ -77,12 +77,14 @@
     else location.hash = link;
   }
 
-  addEventListener("message", ({ data }) => {
+  addEventListener("message", ({ data, origin }) => {
+    // The editor's messages come from the frame around this one; other frames can send some too.
+    if (origin !== window.origin || !data) return;
     if (data.kind === "answer") {
-      const { resolve, reject } = waiting.get(data.id);
+      const asking = waiting.get(data.id);
       waiting.delete(data.id);
-      if (data.failure === undefined) resolve(data.report);
-      else reject(new Error(data.failure));
+      if (data.failure === undefined) asking?.resolve(data.report);
+      else asking?.reject(new Error(data.failure));
     } else if (data.kind === "changed") load();
     else if (data.kind === "stopped") tell(new Error(data.words));
     else if (data.kind === "show" && started) show(data);
@@ -235,7 +237,7 @@
   // A table that is chosen in the graph is opened in the editor, which makes the view follow.
   addEventListener("hashchange", (event) => {
     const [kind, ...parts] = location.hash.replace(/^#\/?/, "").split("?")[0].split("/").map(decodeURIComponent);
-    const next = LEADS[kind]?.(...parts);
+    const next = Object.hasOwn(LEADS, kind) ? LEADS[kind](...parts) : null;
     if (!next) return;
     event.stopImmediatePropagation();
     location.replace(next);

@@ -37,10 +37,10 @@ export class Commands {
     const onModel = (name: string, ...words: string[]): vscode.Disposable =>
       vscode.commands.registerCommand(`rocky.${name}`, async (chosen?: Chosen) => {
         const model = await this.chosen(chosen);
-        if (model) this.terminal.run(...words, model);
+        if (model) this.terminal.run(words, model);
       });
     const plain = (name: string, ...words: string[]): vscode.Disposable =>
-      vscode.commands.registerCommand(`rocky.${name}`, () => this.terminal.run(...words));
+      vscode.commands.registerCommand(`rocky.${name}`, () => this.terminal.run(words));
     return [
       onModel("run", "run"),
       onModel("show", "show"),
@@ -53,12 +53,12 @@ export class Commands {
       plain("compliance", "compliance"),
       plain("verify", "verify"),
       plain("page", "ui"),
-      this.asking("diff", "Compare with which commit or branch of git?", "main", (base) => ["ci-diff", base]),
-      this.asking("branch.create", "Name of the branch", "", (name) => ["branch", "create", name]),
+      this.asking("diff", "Compare with which commit or branch of git?", "main", ["ci-diff"]),
+      this.asking("branch.create", "Name of the branch", "", ["branch", "create"]),
       ...["diff", "approve", "promote"].map((act) =>
         vscode.commands.registerCommand(`rocky.branch.${act}`, async (chosen?: Chosen) => {
           const name = nameOf(chosen) ?? (await this.chosenBranch());
-          if (name) this.terminal.run("branch", act, name);
+          if (name) this.terminal.run(["branch", act], name);
         }),
       ),
       vscode.commands.registerCommand("rocky.lineage", async (chosen?: Chosen) => {
@@ -70,7 +70,7 @@ export class Commands {
       ...["history", "replay"].map((act) =>
         vscode.commands.registerCommand(act === "history" ? "rocky.openRun" : `rocky.${act}`, (run?: string | { run_id: string }) => {
           const named = typeof run === "string" ? run : run?.run_id;
-          this.terminal.run(act, named ?? "latest");
+          this.terminal.run([act], named ?? "latest");
         }),
       ),
       vscode.commands.registerCommand("rocky.copyRun", (run: { run_id: string }) => vscode.env.clipboard.writeText(run.run_id)),
@@ -80,10 +80,10 @@ export class Commands {
     ];
   }
 
-  private asking(name: string, prompt: string, value: string, words: (said: string) => string[]): vscode.Disposable {
+  private asking(name: string, prompt: string, value: string, words: string[]): vscode.Disposable {
     return vscode.commands.registerCommand(`rocky.${name}`, async () => {
       const said = await vscode.window.showInputBox({ prompt, value });
-      if (said) this.terminal.run(...words(said));
+      if (said) this.terminal.run(words, said);
     });
   }
 

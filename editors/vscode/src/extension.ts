@@ -12,6 +12,7 @@ import { Status } from "./status";
 import { TablesView } from "./tables";
 import { Terminal } from "./terminal";
 import { TestsView } from "./testing";
+import { unlinked } from "./words";
 
 const QUIET_MS = 300;
 
@@ -49,7 +50,6 @@ class Rocky {
     context.subscriptions.push(
       this.output,
       this.status,
-      this.terminal,
       this.tests,
       watch,
       watch.onDidCreate(whenMissing),
@@ -130,7 +130,7 @@ class Rocky {
     const again = "Look Again";
     const help = "Install it into the project's environment, or name it in the setting `rocky.server.path`.";
     // Nobody waits for the answer: it may never come.
-    void vscode.window.showErrorMessage(`Rocky: ${failure} ${help}`, settings, again).then((answer) => {
+    void vscode.window.showErrorMessage(unlinked(`Rocky: ${failure} ${help}`), settings, again).then((answer) => {
       if (answer === settings) void vscode.commands.executeCommand("workbench.action.openSettings", "rocky.server.path");
       if (answer === again) void this.open();
     });
@@ -177,6 +177,7 @@ class Rocky {
     }
     const table = this.commands.tableOf(editor?.document);
     void vscode.commands.executeCommand("setContext", "rocky.isModel", table !== undefined);
+    this.tests.lookAt(table);
     this.point(editor);
   }
 

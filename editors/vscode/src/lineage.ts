@@ -82,8 +82,8 @@ export class LineageView implements vscode.WebviewViewProvider {
   private async answer(view: vscode.WebviewView, message: Message): Promise<void> {
     if (message.kind === "ask") await this.ask(view, message);
     else if (message.kind === "open") await this.open(message);
-    else if (message.kind === "run") this.terminal.run("history", message.run);
-    else if (message.kind === "command" && COMMANDS.has(message.words[0] ?? "")) this.terminal.run(message.words[0] ?? "");
+    else if (message.kind === "run") this.terminal.run(["history"], message.run);
+    else if (message.kind === "command" && COMMANDS.has(message.words[0] ?? "")) this.terminal.run(message.words.slice(0, 1));
     else if (message.kind === "save") await this.save(message.name, message.text);
     else if (message.kind === "ready") this.post();
   }
@@ -141,7 +141,7 @@ ${scripts.map((name, place) => `<script nonce="${nonce}" src="${at(name)}"${plac
 <header class="bar" id="bar"></header>
 <div class="frame">
 <nav class="side" id="side" aria-label="Tables"></nav>
-<div class="page"><a id="back" href="#">Back to the lineage</a><main id="main" tabindex="-1"></main><footer class="foot" id="foot"></footer></div>
+<div class="page"><nav aria-label="Way back"><a id="back" href="#">Back to the lineage</a></nav><main id="main" tabindex="-1"></main><footer class="foot" id="foot"></footer></div>
 </div>
 </body>
 </html>`;

@@ -2,6 +2,7 @@
 
 export interface PageTable {
   name: string;
+  part: number;
   kind: "source" | "seed" | "model" | "import" | "table";
   path: string;
   columns: string[];
@@ -32,6 +33,11 @@ export interface PageIndex {
   branch?: string;
   tables: PageTable[];
   runs: PageRun[];
+}
+
+// Details of the tables of one part, by their places in the index.
+export interface PagePart {
+  tables: Record<string, { tests?: { name: string; place?: string }[] } | undefined>;
 }
 
 export interface Branches {

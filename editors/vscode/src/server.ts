@@ -1,6 +1,6 @@
 // The server of a project is the `rocky` of that project's own environment: the one that will run it.
-import { accessSync, constants, existsSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { delimiter, isAbsolute, join, resolve } from "node:path";
 import * as vscode from "vscode";
 import { LanguageClient, RevealOutputChannelOn } from "vscode-languageclient/node";
 
@@ -35,7 +35,8 @@ export function projectOf(file: vscode.Uri | undefined, projects: vscode.Uri[]):
 export async function findServer(project: vscode.Uri): Promise<string> {
   const named = vscode.workspace.getConfiguration("rocky", project).get<string>("server.path", "");
   if (named) {
-    if (isProgram(named)) return named;
+    const program = resolve(project.fsPath, named);
+    if (isProgram(program)) return program;
     throw new NoServer(`\`rocky.server.path\` is ${named}, which is no program.`);
   }
   for (const folder of [...environments(project), ...(await chosenPython(project))]) {
@@ -43,7 +44,8 @@ export async function findServer(project: vscode.Uri): Promise<string> {
     if (isProgram(program)) return program;
   }
   for (const folder of (process.env.PATH ?? "").split(delimiter)) {
-    if (folder && isProgram(join(folder, PROGRAM))) return join(folder, PROGRAM);
+    // What is found must not depend on where the editor was started.
+    if (isAbsolute(folder) && isProgram(join(folder, PROGRAM))) return join(folder, PROGRAM);
   }
   throw new NoServer("No `rocky` was found in the project's `.venv`, in the chosen Python's environment or on the PATH.");
 }
@@ -71,7 +73,7 @@ async function chosenPython(project: vscode.Uri): Promise<string[]> {
 function isProgram(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
-    return true;
+    return statSync(path).isFile();
   } catch {
     return false;
   }

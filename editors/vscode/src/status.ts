@@ -2,6 +2,7 @@
 import * as vscode from "vscode";
 import type { PageIndex } from "./reports";
 import { counted } from "./tables";
+import { plain } from "./words";
 
 export class Status {
   private readonly item = vscode.window.createStatusBarItem("rocky.status", vscode.StatusBarAlignment.Left, 10);
@@ -34,9 +35,4 @@ export class Status {
   dispose(): void {
     this.item.dispose();
   }
-}
-
-// A name that looks like an icon is none.
-function plain(words: string): string {
-  return words.replace(/\$\(([\w~-]+)\)\s*/g, "");
 }

@@ -1,16 +1,14 @@
-// Commands that run something do so in a terminal, with the program that serves the editor: what is typed can be read,
-// and every gate is the command's.
-import { basename } from "node:path";
+// Commands that run something do so in a terminal, with the program that serves the editor: what runs can be read, and
+// every gate is the command's. No shell is between: names of a project are arguments, whatever they are.
 import * as vscode from "vscode";
 import type { Session } from "./session";
+import { unlinked } from "./words";
 
 export class Terminal {
-  private shown: vscode.Terminal | undefined;
   private session: Session | undefined;
   private why = "the project is still being compiled.";
 
   serve(session: Session): void {
-    if (this.session?.project.toString() !== session.project.toString()) this.shown = undefined;
     this.session = session;
   }
 
@@ -19,26 +17,23 @@ export class Terminal {
     this.why = why;
   }
 
-  run(...words: string[]): void {
+  // `words` are of the command; `names` are the project's, or were typed, and are never options of it.
+  run(words: string[], ...names: string[]): void {
     if (!this.session) {
-      void vscode.window.showErrorMessage(`Rocky: ${this.why}`);
+      void vscode.window.showErrorMessage(unlinked(`Rocky: ${this.why}`));
       return;
     }
-    if (!this.shown || this.shown.exitStatus !== undefined) {
-      this.shown = vscode.window.createTerminal({ name: "Rocky", cwd: this.session.project });
+    const { program, project } = this.session;
+    const all = [...words, ...(names.some((each) => each.startsWith("-")) ? ["--", ...names] : names)];
+    const replaced = [program, project.fsPath, ...all].find((each) => each.includes("${"));
+    if (replaced !== undefined) {
+      void vscode.window.showErrorMessage(unlinked(`Rocky: the editor would put something else in the place of \`${replaced}\`. Run it in a terminal of your own.`));
+      return;
     }
-    this.shown.show(true);
-    this.shown.sendText([this.session.program, ...words].map(quoted).join(" "));
+    const scope = vscode.workspace.getWorkspaceFolder(project) ?? vscode.TaskScope.Workspace;
+    const execution = new vscode.ProcessExecution(program, all, { cwd: project.fsPath });
+    const task = new vscode.Task({ type: "rocky", words: all }, scope, `rocky ${all.join(" ")}`, "rocky", execution, []);
+    task.presentationOptions = { reveal: vscode.TaskRevealKind.Always, panel: vscode.TaskPanelKind.Shared, focus: false, showReuseMessage: false };
+    vscode.tasks.executeTask(task).then(undefined, (failure: Error) => vscode.window.showErrorMessage(unlinked(`Rocky: ${failure.message}`)));
   }
-
-  dispose(): void {
-    this.shown?.dispose();
-  }
-}
-
-function quoted(word: string): string {
-  if (/^[\w@%+=:,./-]+$/.test(word)) return word;
-  // PowerShell and cmd do not know what a shell's quotes mean.
-  const isPosix = !/^(powershell|pwsh|cmd)/i.test(basename(vscode.env.shell));
-  return isPosix ? `'${word.replaceAll("'", "'\\''")}'` : `"${word.replaceAll('"', "")}"`;
 }

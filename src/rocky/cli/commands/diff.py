@@ -27,15 +27,8 @@ from rocky.cli.render.findings import render_findings
 from rocky.cli.render.tables import Room, describe_dropped, render_fitted, terminal_width
 from rocky.diagnostics.render.lines import escape_message, escape_property
 from rocky.diagnostics.render.terminal import lay_out
-from rocky.operations.changes.diff import (
-    BrokenSidesReport,
-    DiffReport,
-    DiffRequest,
-    FailOn,
-    ReachReport,
-    SidesBroken,
-    diff,
-)
+from rocky.operations.changes.broken_sides import BrokenSidesReport, SidesBroken
+from rocky.operations.changes.diff import DiffReport, DiffRequest, FailOn, ReachReport, diff
 from rocky.operations.changes.revisions import Difference, describe_sides, describe_verdict
 
 _HEAD: Final = ("IMPACT", "TABLE", "STATUS", "CHANGE", "COLUMN", "BEFORE", "AFTER", "REACHES")
@@ -72,6 +65,24 @@ def render_reach(report: ReachReport, *, colour: bool) -> str:
         lines += [_painted(_one_line(head), colour=colour), *_reach_lines(change), ""]
     lines += _merely_reached(difference)
     return "\n".join([*lines, describe_verdict(difference), ""])
+
+
+def render_part(report: BrokenSidesReport, *, colour: bool) -> str:
+    """What could be compared although a side does not compile; empty when nothing could."""
+    if report.part is None or not report.part.compared:
+        return ""
+    told = []
+    for table, change in report.part.diff.changes:
+        line = f"{table.name if table else _SETTINGS}: {describe_change(change)}"
+        reach = describe_reach(change)
+        line += f"; reaches {reach}" if reach else ""
+        told.append(_painted(_one_line(f"{change.impact.value}  {line}"), colour=colour))
+    lost = [
+        _one_line(f"broken  {each.name}: lost {', '.join(each.lost)}")
+        for each in report.part.broken
+        if each.lost
+    ]
+    return "\n".join(["what could be compared:", "", *(told or ["no change"]), *lost, ""])
 
 
 def _rows(difference: Difference) -> Iterator[tuple[str, ...]]:
@@ -294,4 +305,7 @@ def _show_broken(settings: Settings, report: BrokenSidesReport) -> None:
             # Not the answer that was asked for, which may be on its way into a file.
             write_note(f"errors of {each.shown}:\n")
             write_note(render_findings(each.found, each.project, "full", colour=settings.colour))
+        part = render_part(report, colour=settings.colour)
+        if part:
+            write_note(part)
     write_note(f"error: {report.error.message}")

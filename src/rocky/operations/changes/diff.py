@@ -1,38 +1,41 @@
 """Diff: what a change does to tables, judged, before it is merged.
 
 `reach` asks for each change with every column it reaches; what a removed column reached is read
-from the base. A side that does not compile is compared with nothing: a part would pass as all.
+from the base. Where a side does not compile there is no report but a refusal, which has what could
+be compared: a part would pass as all.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
-from rocky.analysis.changes.change import Change, Impact, Reached, Status, TableDiff, count_reached
+from rocky.analysis.changes.change import Change, Impact, Reached, TableDiff
 from rocky.analysis.changes.diff import diff_compilations
-from rocky.diagnostics import Diagnostic
-from rocky.errors import NotComparable
+from rocky.operations.changes.broken_sides import refuse_broken
+from rocky.operations.changes.changed_tables import (
+    ChangedTable,
+    ChangeReport,
+    TableChanges,
+    name_table,
+    report_change,
+    report_table,
+    sort_out,
+)
 from rocky.operations.changes.diff_comment import render_comment
 from rocky.operations.changes.revisions import (
     STATUSES,
     Difference,
-    Side,
-    Sides,
     Verdict,
-    as_in_working_tree,
     open_sides,
     select_tables,
 )
 from rocky.operations.digest import Digest, Digested, counts
-from rocky.operations.findings import ErrorDetails, Finding, findings_of, note_findings
 from rocky.operations.report import OnDemand, flat, hidden
 from rocky.operations.workspace import Workspace, known_branch
 from rocky.plan.arguments import Request
-from rocky.project import Project
 from rocky.project.git import ChangedFile
 
 FailOn = Literal["breaking", "any"]
-_TYPE_RULES: Final = ("column_type_changed", "column_type_widened")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,50 +71,11 @@ class DiffSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeReport:
-    """One difference; without a column it is of the whole table. `reaches` counts columns."""
-
-    column_name: str | None = None
-    change_type: str
-    impact: Impact
-    old_type: str | None = None
-    new_type: str | None = None
-    before: str | None = None
-    after: str | None = None
-    detail: str | None = None
-    reaches: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ReachingChange:
     """One difference with every column it reaches."""
 
     change: ChangeReport = flat()
     downstream_consumers: tuple[Reached, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangedTable:
-    """A table that is not as it was; what begins with `base_` says what it was, if that differs."""
-
-    model_name: str
-    kind: Literal["model", "source", "seed"]
-    status: Status
-    path: str | None = None
-    resolved_target: str | None = None
-    base_name: str | None = None
-    base_path: str | None = None
-    base_target: str | None = None
-    affected_by: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableChanges:
-    """A table with its changes."""
-
-    table: ChangedTable = flat()
-    column_changes: tuple[ChangeReport, ...]
-    table_changes: tuple[ChangeReport, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,39 +169,6 @@ class ReachReport(Digested):
         """A notebook shows the comment, which is Markdown."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BrokenSide:
-    """A side that does not compile. `shown` is how people read of it."""
-
-    shown: str = hidden()
-    project: Project = hidden()
-    found: tuple[Diagnostic, ...] = hidden()
-    side: Side
-    ref: str
-    diagnostics: tuple[Finding, ...]
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class BrokenSidesReport(Digested):
-    """Why nothing was compared."""
-
-    error: ErrorDetails
-    broken: tuple[BrokenSide, ...]
-
-
-class SidesBroken(NotComparable):
-    """A side of the comparison does not compile, or neither does; `report` has the findings."""
-
-    def __init__(self, report: BrokenSidesReport) -> None:
-        super().__init__(report)
-        self.report = report
-        for each in report.broken:
-            note_findings(self, each.found, each.project)
-
-    def __str__(self) -> str:
-        return self.report.error.message
-
-
 def diff(workspace: Workspace, request: DiffRequest) -> DiffReport | ReachReport:
     """What differs between a base and the working tree.
 
@@ -245,8 +176,7 @@ def diff(workspace: Workspace, request: DiffRequest) -> DiffReport | ReachReport
     """
     workspace = known_branch(workspace)
     with open_sides(workspace, request.base, exact=request.exact) as sides:
-        if sides.broken:
-            raise SidesBroken(_describe_broken(sides))
+        refuse_broken(sides, request.models)
         whole = diff_compilations(sides.base, sides.head)
         shown = select_tables(whole, request.models, sides)
         return report_difference(
@@ -284,9 +214,9 @@ def report_difference(
     inputs = [each for each in shown.tables if each.kind != "model"]
     return DiffReport(
         head=head,
-        models=OnDemand(models, _table_changes),
-        inputs=OnDemand(inputs, _table_changes),
-        settings=tuple(map(_change, shown.settings)),
+        models=OnDemand(models, report_table),
+        inputs=OnDemand(inputs, report_table),
+        settings=tuple(map(report_change, shown.settings)),
         breaking_findings=OnDemand(difference.breaking, _breaking),
         markdown=comment,
     )
@@ -302,98 +232,21 @@ def _summarise(difference: Difference) -> DiffSummary:
     )
 
 
-def _table(table: TableDiff) -> ChangedTable:
-    return ChangedTable(
-        model_name=table.name,
-        kind=table.kind,
-        status=table.status,
-        path=table.path,
-        resolved_target=table.target,
-        base_name=table.base_name,
-        base_path=table.base_path,
-        base_target=table.base_target,
-        affected_by=table.affected_by,
-    )
-
-
-def _table_changes(table: TableDiff) -> TableChanges:
-    of_columns, of_table = _sorted_out(table)
-    return TableChanges(
-        table=_table(table),
-        column_changes=tuple(map(_change, of_columns)),
-        table_changes=tuple(map(_change, of_table)),
-    )
-
-
 def _reaching_table(table: TableDiff) -> ReachingTable:
-    of_columns, of_table = _sorted_out(table)
+    of_columns, of_table = sort_out(table)
     return ReachingTable(
-        table=_table(table),
+        table=name_table(table),
         column_changes=tuple(map(_reaching, of_columns)),
         table_changes=tuple(map(_reaching, of_table)),
     )
 
 
-def _sorted_out(table: TableDiff) -> tuple[list[Change], list[Change]]:
-    """The changes of single columns, and those of the table as a whole."""
-    return (
-        [each for each in table.changes if each.column is not None],
-        [each for each in table.changes if each.column is None],
-    )
-
-
-def _change(change: Change) -> ChangeReport:
-    typed = change.rule in _TYPE_RULES
-    return ChangeReport(
-        column_name=change.column,
-        change_type=change.rule,
-        impact=change.impact,
-        old_type=change.before if typed else None,
-        new_type=change.after if typed else None,
-        before=change.before,
-        after=change.after,
-        detail=change.detail or None,
-        reaches=count_reached(change),
-    )
-
-
 def _reaching(change: Change) -> ReachingChange:
-    return ReachingChange(change=_change(change), downstream_consumers=change.reaches)
+    return ReachingChange(change=report_change(change), downstream_consumers=change.reaches)
 
 
 def _breaking(found: tuple[TableDiff | None, Change]) -> BreakingFinding:
     table, change = found
     return BreakingFinding(
-        model_name=table.name if table is not None else None, change=_change(change)
-    )
-
-
-# ------------------------------------------------------------------ what does not compile
-
-
-def _describe_broken(sides: Sides) -> BrokenSidesReport:
-    described = " and ".join(sides.describe(side) for side in sides.broken)
-    verb = "does not compile" if len(sides.broken) == 1 else "do not compile"
-    message = f"{described} {verb}, so nothing was compared"
-    return BrokenSidesReport(
-        ErrorDetails(NotComparable.__name__, message),
-        tuple(_broken_side(sides, side) for side in sides.broken),
-    )
-
-
-def _broken_side(sides: Sides, side: Side) -> BrokenSide:
-    project = as_in_working_tree(sides) if side == "base" else sides.head.project
-    found = sides.errors_of(side)
-    for each in found:
-        # Read now: the files of the base are gone when somebody looks at what it says.
-        for path in (each.path, *(label.path for label in each.labels)):
-            if path is not None:
-                project.texts.get(path)
-    return BrokenSide(
-        shown=sides.describe(side),
-        project=project,
-        found=found,
-        side=side,
-        ref=sides.base_ref if side == "base" else sides.head_ref,
-        diagnostics=tuple(findings_of(found, project)),
+        model_name=table.name if table is not None else None, change=report_change(change)
     )

@@ -1,14 +1,18 @@
 """Tests on the page: what a model's tests ask, in words, and how they last went."""
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from rocky.analysis.disclosure import Disclosure
+from rocky.diagnostics.diagnostic import SourceText
 from rocky.operations.page.records import PageTest
 from rocky.project import ModelFile
 from rocky.project.configuration.freshness import FreshnessRecord, exactly
 from rocky.project.configuration.labels import shown_meta, shown_text
 from rocky.project.configuration.model import AssertionRecord
+from rocky.project.models import setting_place
 
 _HIDDEN: Final = "(not shown: the column is classified)"
 _QUOTING: Final = frozenset(("accepted_values", "in_range", "regex_match", "aggregate"))
@@ -21,6 +25,20 @@ def describe_tests(
 ) -> tuple[PageTest, ...]:
     """The tests of a model, with what `went` knows of them by name."""
     return tuple(_tests(model, went, disclosure))
+
+
+def place_tests(
+    model: ModelFile, tests: Iterable[PageTest], texts: Mapping[str, SourceText]
+) -> Iterator[PageTest]:
+    """The described tests of a model with the places where they are declared."""
+    counts = Counter[str]()
+    for each in tests:
+        block = {"unit": "test", "freshness": "freshness"}.get(each.kind, "tests")
+        keys = (block,) if block == "freshness" else (block, counts[block])
+        counts[block] += 1
+        path, span = setting_place(model, texts, keys)
+        place = path if span is None else f"{path}:{texts[path].line_of(span.start)}"
+        yield replace(each, place=place)
 
 
 def _tests(

@@ -15,7 +15,9 @@ from rocky.diagnostics.render import counted
 from rocky.errors import RockyError, UnknownRevision, describe_failure
 from rocky.ledger import open_lookup_reader
 from rocky.ledger.pipeline_records import DriftRecord
-from rocky.operations.changes.diff import DiffReport, DiffRequest, TableChanges, diff
+from rocky.operations.changes.broken_sides import BrokenModelReport, BrokenSidesReport, SidesBroken
+from rocky.operations.changes.changed_tables import TableChanges
+from rocky.operations.changes.diff import DiffReport, DiffRequest, diff
 from rocky.operations.digest import Digested
 from rocky.operations.governance.compliance import (
     ColumnCompliance,
@@ -62,7 +64,8 @@ class TableSignal(NamedTuple):
 class OverlayReport(Digested):
     """What an overlay says of each table that it can judge.
 
-    `command` is what says more. Where nothing could be found out, `unavailable` is why.
+    `command` is what says more. Where not all could be looked at, `partial` says what; where
+    nothing could, `unavailable` is why.
     """
 
     name: OverlayName
@@ -70,6 +73,7 @@ class OverlayReport(Digested):
     command: str
     states: tuple[OverlayState, ...] = ()
     tables: tuple[TableSignal, ...] = ()
+    partial: str | None = None
     unavailable: str | None = None
 
 
@@ -77,14 +81,15 @@ class _Overlay(NamedTuple):
     title: str
     command: str
     states: tuple[tuple[str, Tone], ...]
-    judge: "Callable[[Workspace, ProjectPage, OverlayRequest], Iterable[TableSignal]]"
+    judge: "Callable[[Workspace, ProjectPage, OverlayRequest], Iterable[TableSignal | str]]"
+    """What it says of tables; a text is why it could not look at all of them."""
 
 
 def overlay(workspace: Workspace, page: ProjectPage, request: OverlayRequest) -> OverlayReport:
     """What one overlay says. What cannot be looked at is said, and not raised."""
     kind = OVERLAYS[request.name]
     try:
-        found = sorted(kind.judge(workspace, page, request))
+        told = list(kind.judge(workspace, page, request))
     except RockyError as failure:
         return OverlayReport(
             name=request.name,
@@ -92,6 +97,7 @@ def overlay(workspace: Workspace, page: ProjectPage, request: OverlayRequest) ->
             command=kind.command,
             unavailable=describe_failure(failure),
         )
+    found = sorted(each for each in told if isinstance(each, TableSignal))
     counts = Counter(each.state for each in found)
     return OverlayReport(
         name=request.name,
@@ -102,6 +108,7 @@ def overlay(workspace: Workspace, page: ProjectPage, request: OverlayRequest) ->
             for place, (name, tone) in enumerate(kind.states)
         ),
         tables=tuple(found),
+        partial=next((each for each in told if isinstance(each, str)), None),
     )
 
 
@@ -184,27 +191,61 @@ _BREAKING: Final[tuple[tuple[str, Tone], ...]] = (
     ("affected", "notice"),
     ("changed", "notice"),
     ("breaks readers", "bad"),
+    ("does not compile", "bad"),
 )
 
 
 def _judge_breaking(
     workspace: Workspace, page: ProjectPage, request: OverlayRequest
-) -> Iterator[TableSignal]:
+) -> Iterator[TableSignal | str]:
     places = _places(page)
+    signals = {place: TableSignal(place, 0, "as in the base") for place in places.values()}
+    report = _difference(workspace, request.base)
+    broken: tuple[BrokenModelReport, ...] = ()
+    if isinstance(report, BrokenSidesReport):
+        yield report.error.message
+        broken = report.broken_models
+    for each in (*report.models, *report.inputs):
+        place = places.get(each.table.model_name.lower())
+        if place is not None:
+            signals[place] = _breaking_signal(place, each)
+    for model in broken:
+        place = places.get(model.model_name.lower())
+        if place is not None:
+            signals[place] = _broken_signal(place, model)
+    yield from signals.values()
+
+
+def _difference(workspace: Workspace, base: str | None) -> DiffReport | BrokenSidesReport:
+    """What differs, or what of it could be compared. Raises SidesBroken where nothing could."""
     try:
-        report = diff(workspace, DiffRequest(request.base))
+        return _compare(workspace, DiffRequest(base))
     except UnknownRevision:
-        if request.base is not None:
+        if base is not None:
             raise
         # On the main line itself: what is not committed.
-        report = diff(workspace, DiffRequest("HEAD", exact=True))
-    signals = {place: TableSignal(place, 0, "as in the base") for place in places.values()}
-    if isinstance(report, DiffReport):
-        for each in (*report.models, *report.inputs):
-            place = places.get(each.table.model_name.lower())
-            if place is not None:
-                signals[place] = _breaking_signal(place, each)
-    yield from signals.values()
+        return _compare(workspace, DiffRequest("HEAD", exact=True))
+
+
+def _compare(workspace: Workspace, request: DiffRequest) -> DiffReport | BrokenSidesReport:
+    try:
+        report = diff(workspace, request)
+    except SidesBroken as refused:
+        if not refused.report.compared_models:
+            raise
+        return refused.report
+    assert isinstance(report, DiffReport)
+    return report
+
+
+def _broken_signal(place: int, model: BrokenModelReport) -> TableSignal:
+    where = " in the base" if model.side == "base" else ""
+    words = f"{model.finding.code}{where}: {model.finding.message}"
+    if model.lost_columns:
+        words += f"; lost {_named(model.lost_columns)}"
+    if model.affected_by:
+        words += f"; by {_named(model.affected_by)}"
+    return TableSignal(place, 4, words, model.lost_columns[:_SHOWN])
 
 
 def _breaking_signal(place: int, found: TableChanges) -> TableSignal:
@@ -216,7 +257,7 @@ def _breaking_signal(place: int, found: TableChanges) -> TableSignal:
     columns = tuple(each.column_name for each in changes[:_SHOWN] if each.column_name)
     if any(each.impact is Impact.BREAKING for each in changes):
         return TableSignal(place, 3, _named(words), columns)
-    if found.table.status == "affected":
+    if found.table.status == "affected" or (found.table.affected_by and not changes):
         return TableSignal(place, 1, f"by {_named(found.table.affected_by)}")
     return TableSignal(place, 2, _named(words) or found.table.status, columns)
 

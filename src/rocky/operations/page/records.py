@@ -65,10 +65,14 @@ class PageContract:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageTest:
-    """A test that is declared, and how it went when it last ran and that was recorded."""
+    """A test that is declared, and how it went when it last ran and that was recorded.
+
+    `place` is the file and line that declare it; without a line it is inherited.
+    """
 
     name: str
     kind: str
+    place: str | None = None
     severity: Literal["error", "warning"] = "error"
     column: str | None = None
     rule: str | None = None

@@ -15,7 +15,7 @@ from rocky.operations.digest import place_of
 from rocky.operations.findings import findings_of
 from rocky.operations.graph.source_kinds import source_kind
 from rocky.operations.graph.unknown_origins import typing_command, unknown_origins
-from rocky.operations.page.declared_tests import describe_tests
+from rocky.operations.page.declared_tests import describe_tests, place_tests
 from rocky.operations.page.records import (
     ColumnLink,
     PageCode,
@@ -176,13 +176,14 @@ class _Collector:
         if not isinstance(table, ModelFile):
             return replace(found, settings=_declared_settings(table))
         contract = self._compilation.project.contracts.get(table.key)
+        tests = describe_tests(table, self._went(table), self._disclosure)
         return replace(
             found,
             rows_by=tuple(
                 self._links((each.source, each.role) for each in self._lineage.rows_of(table.name))
             ),
             contract=_contract(contract, self._columns(table)) if contract is not None else None,
-            tests=describe_tests(table, self._went(table), self._disclosure),
+            tests=tuple(place_tests(table, tests, self._compilation.project.texts)),
             code=self._code(table),
             settings=_model_settings(table) or None,
             determinism=ir.determinism if ir is not None else (),

@@ -45,7 +45,7 @@
         return;
       }
       view.setSignals(signalsOf(view, found));
-      Rocky.add(legend, [key(found), states(found)]);
+      Rocky.add(legend, [found.partial ? h("p", { class: "partial" }, found.partial) : null, key(found), states(found)]);
     }
     if (chosen && there.some(([name]) => name === chosen)) setTimeout(() => turn(chosen));
     return h("div", { class: "overlays" }, h("div", { class: "switches", role: "group", "aria-label": "Overlays" },
