@@ -87,19 +87,28 @@ demo: $(INSTALLED) java
 # ------------------------------------------------------------------ checks and tests
 
 # Runs a command; one line when it is fine, its whole output when it is not.
-step = @output=`$(2) 2>&1` && echo "ok    $(1)" || { status=$$?; echo "$$output"; echo "FAIL  $(1)"; exit $$status; }
+step = output=`$(2) 2>&1` && echo "ok    $(1)" || { status=$$?; echo "$$output"; echo "FAIL  $(1)"; exit $$status; }
+FORMAT = $(call step,format,$(BIN)/ruff format --check --output-format concise .)
+STYLE = $(call step,lint,$(BIN)/ruff check --output-format concise .)
+TYPES = $(call step,types,$(BIN)/mypy)
+IMPORTS = $(call step,imports,$(BIN)/lint-imports --no-cache)
 
 lint: $(INSTALLED_DEV)
-	$(call step,format,$(BIN)/ruff format --check --output-format concise .)
-	$(call step,lint,$(BIN)/ruff check --output-format concise .)
-	$(call step,types,$(BIN)/mypy)
-	$(call step,imports,$(BIN)/lint-imports --no-cache)
+	@$(FORMAT)
+	@$(STYLE)
+	@$(TYPES)
+	@$(IMPORTS)
 
 # On every core, the tests of a file mostly in one process; of what they write only what failed is kept.
 FAST := $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -o tmp_path_retention_policy=failed
 
-check: lint
-	@$(KEEP) $(FAST) -m "not spark and not server and not slow and not exhaustive" --sample $${ROCKY_SEED:-1}
+# Types take half a minute on one core where nothing is known of the last time, so the tests run beside.
+check: $(INSTALLED_DEV)
+	@$(FORMAT)
+	@$(STYLE)
+	@said=`mktemp`; ( $(TYPES); $(IMPORTS) ) >"$$said" 2>&1 & lint=$$!; \
+	$(KEEP) $(FAST) -m "not spark and not server and not slow and not exhaustive" --sample $${ROCKY_SEED:-1}; \
+	tests=$$?; wait $$lint; lint=$$?; cat "$$said"; rm -f "$$said"; [ $$tests -eq 0 ] && [ $$lint -eq 0 ]
 
 # What `rocky COMMAND -o json` prints is a typed report; a test wants the schemas to be its own.
 schemas: $(INSTALLED_DEV)

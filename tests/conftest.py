@@ -6,9 +6,13 @@ gets reviewed. A test that blesses must still assert when it does not.
 
 import gc
 import os
-from collections import defaultdict
+import re
+import resource
+import time
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from random import Random
 
@@ -47,11 +51,60 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="of tests marked `sampled` take a third of the cases, chosen by SEED; of properties a third of the examples",
     )
 
+    parser.addoption(
+        "--dearest",
+        type=int,
+        metavar="N",
+        help="in the end, print the N tests that took most CPU time, ended processes included",
+    )
+
+
+_SPENT = pytest.StashKey[float]()
+
+
+def _cpu() -> float:
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + ended.ru_utime + ended.ru_stime
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[pytest.TestReport]:
+    """Wall time tells of a shared machine, so reports have the CPU seconds since the one before."""
+    report = yield
+    now = _cpu()
+    report.cpu = now - item.config.stash[_SPENT]
+    item.config.stash[_SPENT] = now
+    return report
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    if config.getoption("--dearest"):
+        spent: Counter[str] = Counter()
+        for each in chain.from_iterable(terminalreporter.stats.values()):
+            if isinstance(each, pytest.TestReport):
+                spent[each.nodeid] += each.cpu
+        terminalreporter.section(f"CPU seconds of tests: {spent.total():.0f}")
+        for name, seconds in spent.most_common(config.getoption("--dearest")):
+            terminalreporter.line(f"{seconds:7.2f} {name}")
+
 
 def pytest_report_header(config: pytest.Config) -> str | None:
     """The seed, so that the same sample can be taken again."""
     seed = config.getoption("--sample")
     return None if seed is None else f"sample: --sample {seed} takes the same cases again"
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not import a module all of whose tests `-m "not ..."` leaves out: they are a third of all."""
+    asked = config.option.markexpr.split(" and ")
+    unwanted = {each.removeprefix("not ") for each in asked if re.fullmatch(r"not \w+", each)}
+    if unwanted and collection_path.name.startswith("test_") and collection_path.suffix == ".py":
+        said = re.search(r"^pytestmark = (.*)", collection_path.read_text(), re.MULTILINE)
+        if said and unwanted & set(re.findall(r"pytest\.mark\.(\w+)", said[1])):
+            return True
+    return None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -132,8 +185,9 @@ def repository() -> Path:
     return Path(__file__).parent.parent
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     """Spare the collector of garbage all that stays until the end: modules, and thousands of tests."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
+    session.config.stash[_SPENT] = _cpu()

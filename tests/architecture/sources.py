@@ -35,25 +35,26 @@ def load_source(module: Path) -> Source:
     tree = ast.parse(module.read_text())
     imports, attributes, names, methods = set(), set(), set(), {}
     for node in ast.walk(tree):
-        match node:
-            case ast.Name(id=name):
-                names.add(name)
-            case ast.Attribute(value=value, attr=attr):
-                names.add(attr)
-                if isinstance(value, ast.Name):
-                    attributes.add(f"{value.id}.{attr}")
-            case ast.alias(name=name):
-                names.add(name)
-            case ast.Import(names=given):
-                imports |= {each.name for each in given}
-            case ast.ImportFrom(module=str(origin), names=given):
-                imports |= {origin, *(f"{origin}.{each.name}" for each in given)}
-            case ast.ClassDef(name=name):
-                names.add(name)
-                if not name.startswith("_"):
-                    methods[name] = sum(map(_is_public_method, node.body))
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                names.add(name)
+        # A pattern for each kind would try all of them on most nodes, and there are half a million.
+        kind = type(node)
+        if kind is ast.Name:
+            names.add(node.id)
+        elif kind is ast.Attribute:
+            names.add(node.attr)
+            if isinstance(node.value, ast.Name):
+                attributes.add(f"{node.value.id}.{node.attr}")
+        elif kind is ast.alias:
+            names.add(node.name)
+        elif kind is ast.Import:
+            imports |= {each.name for each in node.names}
+        elif kind is ast.ImportFrom and node.module:
+            imports |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
+        elif kind is ast.ClassDef:
+            names.add(node.name)
+            if not node.name.startswith("_"):
+                methods[node.name] = sum(map(_is_public_method, node.body))
+        elif kind in (ast.FunctionDef, ast.AsyncFunctionDef):
+            names.add(node.name)
     return Source(
         ast.get_docstring(tree),
         *(frozenset(each) for each in (imports, attributes, names)),

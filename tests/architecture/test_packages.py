@@ -166,7 +166,11 @@ def test_the_declared_dependencies_are_the_imported_ones():
         ("rocky.cli.app", ("pyspark", "sqlglot", "rich", "msgpack", "rocky.compiler")),
         ("rocky.compiler", ("pyspark", "py4j", "rich", "sqlite3", "sqlglot.optimizer")),
         ("rocky.store.iceberg", ("pyspark", "pyiceberg")),
-        ("rocky.run.project_run", ("pyspark", "py4j", "pandas", "duckdb")),
+        pytest.param(
+            "rocky.run.project_run",
+            ("pyspark", "py4j", "pandas", "duckdb"),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_an_import_does_not_drag_in_what_only_others_need(module, kept_out):
@@ -176,6 +180,7 @@ def test_an_import_does_not_drag_in_what_only_others_need(module, kept_out):
     assert set() == loaded & set(kept_out)
 
 
+@pytest.mark.slow
 def test_the_public_names_are_sorted_and_all_there():
     code = "import rocky; print(*rocky.__all__); [getattr(rocky, name) for name in rocky.__all__]"
     names = printed_by(code)

@@ -156,6 +156,7 @@ def test_an_error_of_one_pipeline_is_reported_and_the_others_run(rocky, lake):
     assert "`later` was not run: it waits for pipeline `files`, which failed" in answer.err
 
 
+@pytest.mark.slow
 def test_a_key_of_several_pipelines_is_one_for_each(rocky, lake):
     with_loads(lake)
     first = rocky("run", "--idempotency-key", "night")

@@ -129,6 +129,7 @@ def test_a_notebook_has_the_words_of_the_terminal_for_what_is_held_back_and_resu
     assert "<td>resumed</td>" in again._repr_html_()
 
 
+@pytest.mark.slow
 def test_progress_counts_what_the_report_counts(rocky, shop):
     rocky("run")
 

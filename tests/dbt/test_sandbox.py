@@ -66,7 +66,11 @@ SQUARES = (
     [
         ("{{ return(1) }}", "`return` is called outside of a macro"),
         (DEEP, "too many statically nested blocks"),
-        (ENDLESS, "its loops and macros go on for more than 1,000,000 rounds"),
+        pytest.param(
+            ENDLESS,
+            "its loops and macros go on for more than 1,000,000 rounds",
+            marks=pytest.mark.slow,
+        ),
         ("{% for a in range(9) recursive %}{{ loop(range(9)) }}{% endfor %}", "without end"),
         ("{{ lipsum(1000000000) }}", "'lipsum' is undefined"),
         ("{{ (9 ** 64) ** 64 ** 64 }}", "too large"),

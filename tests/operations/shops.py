@@ -1,5 +1,6 @@
 """A shop as Python callers open it: a workspace, and an engine that needs no JVM."""
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -61,3 +62,14 @@ class OpenShop:
             return ()
         with reader:
             return reader.runs()
+
+
+def keep(root: Path) -> None:
+    """Have a copy of a project beside it."""
+    shutil.copytree(root, root.with_name("kept"), symlinks=True)
+
+
+def put_back(root: Path) -> None:
+    """A project as it was kept. Its records name its place, so it comes back there."""
+    shutil.rmtree(root)
+    shutil.copytree(root.with_name("kept"), root, symlinks=True)

@@ -129,6 +129,7 @@ def test_a_mask_is_there_before_anything_is_written_and_before_anything_is_grant
     assert {"ana@shop": ["SELECT"]} == databricks.server.grants(f"table|{ORDERS}")
 
 
+@pytest.mark.slow
 def test_a_run_is_refused_and_writes_nothing_when_a_mask_cannot_be_put_in_place(databricks):
     databricks.run()
     before = (databricks.versions(), len(databricks.shop.records()))
@@ -151,6 +152,7 @@ def test_a_run_is_refused_and_writes_nothing_when_the_catalogue_does_not_answer(
     assert () == databricks.shop.records()
 
 
+@pytest.mark.slow
 def test_a_table_with_a_column_that_cannot_be_masked_yet_is_closed_until_it_is(databricks):
     databricks.run()
     place = f"table|{ORDERS}"
@@ -172,6 +174,7 @@ def test_a_table_with_a_column_that_cannot_be_masked_yet_is_closed_until_it_is(d
     assert {"ana@shop": ["SELECT"]} == databricks.server.grants(place)
 
 
+@pytest.mark.slow
 def test_a_mask_that_fails_after_the_data_fails_the_run_and_leaves_the_table_closed(databricks):
     databricks.run()
     databricks.shop.write(
@@ -360,6 +363,7 @@ def test_a_kept_plan_is_applied_with_the_masks_that_were_not_there_when_it_was_m
     assert ["country"] == [*databricks.server.state["masks"][ORDERS]]
 
 
+@pytest.mark.slow
 def test_a_table_that_becomes_known_meanwhile_and_cannot_be_masked_is_closed(databricks):
     place = f"table|{ORDERS}"
     databricks.server.tell(securables=HELD[:2])

@@ -39,6 +39,7 @@ def git(root: Path, *words: str) -> str:
     return subprocess.run(line, check=True, capture_output=True, text=True).stdout.strip()
 
 
+@pytest.mark.slow
 def test_a_declassification_is_known_since_the_run_that_carried_it_out(shop):
     first = shop.run()
     shop.write("models/stg_orders.toml", TAKEN_OFF)

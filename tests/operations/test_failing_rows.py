@@ -128,6 +128,7 @@ quarantine = { enabled = true, mode = "split" }
 """
 
 
+@pytest.mark.slow
 def test_checks_of_a_pipeline_hide_what_a_table_or_a_source_has(people):
     run(people.workspace, RunRequest())
     people.append("rocky.toml", QUALITY)

@@ -349,6 +349,7 @@ def test_a_run_that_writes_nothing_asks_the_catalogue_nothing(governed):
     assert before == len(governed.server.log)
 
 
+@pytest.mark.slow
 def test_a_run_fails_when_a_revoke_could_not_be_made_and_the_next_one_makes_it(governed):
     governed.run()
     governed.declare(GRANTS.replace('members = ["ana@shop"]', 'members = ["bob@shop"]'))

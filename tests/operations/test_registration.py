@@ -88,6 +88,7 @@ def test_registering_again_does_nothing(registered):
     assert before == len(registered.server.said)
 
 
+@pytest.mark.slow
 def test_changed_columns_are_registered_again_with_all_that_was_granted(registered):
     registered.run()
     state = registered.server.state
@@ -121,6 +122,7 @@ def test_another_table_of_the_same_name_is_left_alone_and_fails_the_run(register
     assert theirs == registered.server.state["tables"][ORDERS]
 
 
+@pytest.mark.slow
 def test_a_failed_registration_is_made_up_for_by_the_next_run(registered):
     registered.server.tell(faults=[{"method": "POST", "status": 500, "count": 9}])
     assert 1 == registered.run().exit_code

@@ -8,13 +8,23 @@ from rocky.operations.execution.run import run
 from rocky.operations.findings import ErrorsFound
 from rocky.operations.rows.show import ShowRequest, show
 from rocky.plan.request import RunRequest
+from tests.operations.shops import OpenShop, keep, put_back
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory):
+    root = tmp_path_factory.mktemp("show") / "shop"
+    with pytest.MonkeyPatch.context() as patch:
+        run(OpenShop(root, patch).workspace, RunRequest(("stg_orders",)))
+    keep(root)
+    return root
 
 
 @pytest.fixture
-def built(shop):
+def built(template, monkeypatch):
     """A shop whose table `stg_orders` is built; Spark is closed again."""
-    run(shop.workspace, RunRequest(("stg_orders",)))
-    shop.sessions.clear()
+    shop = OpenShop(template, monkeypatch)
+    put_back(template)
     return shop
 
 

@@ -11,13 +11,23 @@ from rocky.operations.rows.show import ShowRequest, show
 from rocky.operations.workspace import compile_workspace
 from rocky.plan.request import RunRequest
 from tests.operations.people import HIDDEN, leaks, open_people
+from tests.operations.shops import OpenShop, keep, put_back
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory):
+    root = tmp_path_factory.mktemp("rows") / "shop"
+    with pytest.MonkeyPatch.context() as patch:
+        run(open_people(OpenShop(root, patch)).workspace, RunRequest())
+    keep(root)
+    return root
 
 
 @pytest.fixture
-def people(shop):
+def people(template, monkeypatch):
     """A shop whose model `logins` is built, two steps below what is classified."""
-    open_people(shop)
-    run(shop.workspace, RunRequest())
+    shop = OpenShop(template, monkeypatch)
+    put_back(template)
     return shop
 
 

@@ -28,6 +28,7 @@ def rounds(shop):
     timer.cancel()
 
 
+@pytest.mark.slow
 def test_a_save_is_compiled_and_an_error_in_it_ends_nothing(shop, rounds):
     found = rounds()
     first = next(found)
@@ -43,6 +44,7 @@ def test_a_save_is_compiled_and_an_error_in_it_ends_nothing(shop, rounds):
     assert 1 == mended.compiled.summary.bound
 
 
+@pytest.mark.slow
 def test_settings_that_cannot_be_read_are_told_and_the_next_save_is_waited_for(shop, rounds):
     found = rounds()
     next(found)
@@ -74,6 +76,7 @@ def decided(report):
     return {each.model for each in report.run.run.model_decisions}
 
 
+@pytest.mark.slow
 def test_what_an_error_kept_from_being_built_is_built_with_the_next_save(shop, rounds):
     found = rounds(run=True)
     next(found)
@@ -100,6 +103,7 @@ def test_after_a_first_round_with_an_error_everything_is_built(shop, rounds):
     assert {"alone", "stg_orders", "large"} <= decided(next(found))
 
 
+@pytest.mark.slow
 def test_what_failed_is_built_again_with_the_next_save(shop, rounds):
     def fail(name):
         raise OSError(f"no room for {name}")

@@ -1,7 +1,8 @@
 """check_sql: one query against the schemas it reads, without a project."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from rocky.diagnostics import Diagnostic, Severity
@@ -59,11 +60,17 @@ def check_sql(
     return CheckedQuery(columns, diagnostics, bound.known)
 
 
-def _fields(name: str, schema: str | Mapping[str, Any]) -> list[StructField]:
+@lru_cache(maxsize=256)
+def _columns_of(ddl: str) -> tuple[StructField, ...]:
+    """Whoever checks one query over some tables checks many, and to read a schema takes as long."""
+    return tuple(parse_schema(ddl))
+
+
+def _fields(name: str, schema: str | Mapping[str, Any]) -> Sequence[StructField]:
     """A table's columns. Raises InvalidSchema, which names the table."""
     try:
         if isinstance(schema, str):
-            return parse_schema(schema)
+            return _columns_of(schema)
         if isinstance(schema, Mapping):
             return fields_from_json(schema)
     except TypeSyntaxError as error:

@@ -5,6 +5,7 @@ is loaded is nearly all alive. Left to itself it takes longer than what is done 
 """
 
 import gc
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -23,6 +24,7 @@ def collect_trees() -> None:
 def manual_collection() -> Iterator[None]:
     """While this holds, whoever binds calls `collect_trees` after each model."""
     before = gc.get_threshold()
+    ours = is_thawed()
     gc.collect()
     gc.freeze()
     gc.set_threshold(_YOUNG, 20, 20)
@@ -30,7 +32,13 @@ def manual_collection() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*before)
-        gc.unfreeze()
+        if ours:
+            gc.unfreeze()
+
+
+def is_thawed() -> bool:
+    """Whether nobody froze anything. What others froze is not ours to thaw; all thaws at once."""
+    return not gc.get_freeze_count()
 
 
 @contextmanager
@@ -46,13 +54,14 @@ def without_collection() -> Iterator[None]:
 
 
 def leave_alone(before: int = 0) -> int:
-    """Tell the collector that what is loaded now is here to stay; gives back how much that is.
+    """Tell the collector that what is loaded now is here to stay; gives back how much there is.
 
     What goes later is freed all the same, unless it refers to itself: where there is much more than
-    there was `before`, such is looked for.
+    there was `before`, such is looked for. Blocks of memory are counted, because to count what is
+    frozen each object of it is visited.
     """
-    if before and gc.get_freeze_count() > _MUCH_MORE * before:
+    if before and sys.getallocatedblocks() > _MUCH_MORE * before:
         gc.unfreeze()
     gc.collect()
     gc.freeze()
-    return gc.get_freeze_count()
+    return sys.getallocatedblocks()

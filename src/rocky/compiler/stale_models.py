@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from rocky.analysis.compilation import Record
 from rocky.analysis.names import Names
-from rocky.compiler.garbage import collect_trees, manual_collection
+from rocky.compiler.garbage import collect_trees, is_thawed, manual_collection
 from rocky.compiler.graph import scan_references, topological_levels
 from rocky.compiler.model_binder import bind_model
 from rocky.compiler.validity import BindTask, BoundModels, NotReady, Schemas, is_current
@@ -64,6 +64,7 @@ class Pool:
     ) -> None:
         context = multiprocessing.get_context("fork")
         # Collecting would touch, and so copy, every page the workers share with us.
+        self._thaws = is_thawed()
         gc.freeze()
         self._pipes: list[Connection] = []
         self._processes = []
@@ -144,7 +145,8 @@ class Pool:
             pipe.close()
         for process in self._processes:
             process.join()
-        gc.unfreeze()
+        if self._thaws:
+            gc.unfreeze()
 
 
 def _serve(

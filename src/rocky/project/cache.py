@@ -15,6 +15,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -162,8 +163,12 @@ def _grain(root: Path) -> int:
     return _GRAIN if same else _GRAIN_ELSEWHERE
 
 
+@cache
 def _loader_version() -> bytes:
-    """What must be equal for a row to mean the same: the interpreter and this package."""
+    """What must be equal for a row to mean the same: the interpreter and this package.
+
+    A process goes on with the sources that it began with, whatever becomes of the files.
+    """
     package = Path(__file__).parent
     files = sorted((str(path), path.stat().st_mtime_ns) for path in package.rglob("*.py"))
     said = f"{sys.implementation.cache_tag} {__version__} {files!r}"
@@ -249,8 +254,9 @@ def collector_paused() -> Iterator[None]:
             gc.enable()
 
 
+@cache
 def cache_stamp() -> bytes:
-    """What must be equal for a cached value to mean anything now.
+    """What must be equal for a cached value to mean anything to this process.
 
     The compiler's own sources are part of it, so that a change to a rule never meets an answer of
     the rule before it; so is the parser library, which is looked for and not loaded.

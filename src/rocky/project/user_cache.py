@@ -245,6 +245,9 @@ def _remove_unused(projects: Path, new: Path) -> None:
 
 def _remove_folder(folder: Path, oldest: float) -> None:
     with contextlib.suppress(OSError):
+        # A folder is as young as the file written last, so most are told by their own time alone.
+        if folder.lstat().st_mtime >= oldest:
+            return
         files = list(folder.iterdir())
         # An empty one may be about to be written to, and leaves when it is as old.
         if max(each.lstat().st_mtime for each in [folder, *files]) < oldest:

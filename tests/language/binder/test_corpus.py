@@ -43,6 +43,7 @@ def test_a_known_gap_in_what_is_refused_is_still_one(name: str) -> None:
     assert refusal_problem(BY_ID[name], recorded_answers()[name]) is not None
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("family", by_family(questions()))
 def test_a_tree_that_was_bound_before_says_what_a_new_one_says(family: str) -> None:
     kept, tables = KeptTrees(), _tables()

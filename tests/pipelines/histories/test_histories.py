@@ -29,6 +29,7 @@ def test_copies_hold_what_they_should_whatever_happened(sample):
     run_state_machine_as_test(Replications, settings=chosen(len(sample(range(8)))))
 
 
+@pytest.mark.slow
 def test_a_watermark_that_is_deleted_counts_also_where_a_dead_run_had_made_the_newest_commit():
     """Somebody has recorded that commit since: its watermark was there, and was deleted."""
     history = Replications()
