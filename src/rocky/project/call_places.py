@@ -9,12 +9,21 @@ import re
 import warnings
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from rocky.diagnostics.diagnostic import SourceText, Span
-from rocky.frames.sites import Site
 
 _NAMED: Final = re.compile(r"`([^`]+)`")
+
+
+class Site(NamedTuple):
+    """A range of a Python file: lines from one, columns in bytes of UTF-8 from zero."""
+
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
 
 
 class _File:
@@ -54,9 +63,10 @@ class _File:
 class CallPlaces:
     """Sites as spans of files, each file read once."""
 
-    def __init__(self, texts: dict[str, str] | None = None) -> None:
-        """`texts` are files that are not read from disk."""
+    def __init__(self, texts: dict[str, str] | None = None, root: Path = Path()) -> None:
+        """`texts` are files that are not read from disk; `root` is where relative paths begin."""
         self._given = texts or {}
+        self._root = root
         self._files: dict[str, _File | None] = {}
 
     def span(self, site: Site | None, about: str) -> tuple[str | None, Span | None]:
@@ -107,7 +117,7 @@ class CallPlaces:
             text = self._given.get(path)
             if text is None:
                 try:
-                    text = Path(path).read_text(encoding="utf-8")
+                    text = (self._root / path).read_text(encoding="utf-8")
                 except (OSError, UnicodeDecodeError):
                     # A finding without a text still has its path: code may come from anywhere.
                     text = None
