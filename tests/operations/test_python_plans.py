@@ -3,6 +3,8 @@
 import importlib.util
 import os
 import py_compile
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -58,6 +60,23 @@ MODELS = {
         + "    import os\n\n    raise ValueError(os.environ.get('ROCKY_TEST_SECRET', 'none'))\n",
         INPUTS,
     ),
+    "answers": (
+        HEAD
+        + "    import os\n\n    for each in range(3, 30):\n        try:\n"
+        + "            os.write(each, b'\"paid\"\\tAAAA\\n')\n        except OSError:\n            pass\n"
+        + "    return orders.select('id')\n",
+        INPUTS,
+    ),
+    "looks_around": (
+        HEAD
+        + "    import os\n\n    held = [os.readlink(f'/proc/self/fd/{each}') for each in range(9)"
+        + " if os.path.exists(f'/proc/self/fd/{each}')]\n"
+        + "    cards = open('/proc/net/dev').read().count(':')\n"
+        + "    pipes = sum(each.startswith('pipe') for each in held)\n"
+        + "    raise ValueError(f'{pipes} pipes, {cards} cards')\n",
+        INPUTS,
+    ),
+    "loads": (HEAD + "    import ctypes\n\n    ctypes.CDLL(None)\n", INPUTS),
     "catches": (
         HEAD
         + "    try:\n        orders.count()\n    except Exception:\n        pass\n    return orders\n",
@@ -162,6 +181,28 @@ def test_no_secret_reaches_the_code_and_its_time_is_limited(compiled) -> None:
 
     assert "ValueError: none" in spied
     assert "took longer than 3 s" in waited or "ended its process" in waited
+
+
+@pytest.mark.slow
+def test_code_can_answer_for_no_other_model_and_load_no_library(compiled) -> None:
+    (answered,) = said(compiled, "answers")
+    (loaded,) = said(compiled, "loads")
+
+    assert "answered with something else" in answered
+    assert "`ctypes.dlopen` is refused" in loaded
+    assert [] == said(compiled, "paid")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="namespaces and /proc are Linux's")
+def test_code_holds_its_own_answer_alone_and_sees_no_network_where_the_system_allows_that(
+    compiled,
+) -> None:
+    (said_of_it,) = said(compiled, "looks_around")
+    allowed = subprocess.run(["unshare", "-Un", "true"], check=False, capture_output=True)
+
+    assert "1 pipes" in said_of_it
+    assert "1 cards" in said_of_it or allowed.returncode != 0
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ Python's audit events are refused, and the operating system is told as far as it
 code that reaches out by ordinary means. It is no jail for code that wants to break out.
 """
 
+import ctypes
 import os
 import resource
 import sys
@@ -51,6 +52,8 @@ _REFUSED: Final = (
 _PREFIXES: Final = tuple({f"{each.partition('.')[0]}." for each in _REFUSED} | {"open"})
 _WRITING: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _MOST_MEMORY: Final = 4 << 30
+_OWN_USERS: Final = 0x1000_0000
+_OWN_NETWORK: Final = 0x4000_0000
 
 
 class Refused(PermissionError):
@@ -58,13 +61,12 @@ class Refused(PermissionError):
 
 
 class Guard:
-    """Refuses what reaches out. It cannot be taken away again, only `lifted`.
+    """Refuses what reaches out, for as long as the process lives.
 
     `opened` are the files that were opened for reading while it held.
     """
 
     def __init__(self) -> None:
-        self.lifted = False
         self.opened: set[str] = set()
 
     def hold(self) -> None:
@@ -72,7 +74,7 @@ class Guard:
         sys.addaudithook(self._judge)
 
     def _judge(self, event: str, given: tuple[Any, ...]) -> None:
-        if self.lifted or not event.startswith(_PREFIXES):
+        if not event.startswith(_PREFIXES):
             return
         writes = False
         if event == "open":
@@ -83,6 +85,16 @@ class Guard:
         if writes or event in _REFUSED:
             what = f"opening `{given[0]}` for writing" if writes else f"`{event}`"
             raise Refused(f"{what} is refused while a model is only looked at")
+
+
+def leave_network() -> None:
+    """Have the process, and what is forked from it, see no network, where the system lets it."""
+    try:
+        unshare = ctypes.CDLL(None).unshare
+    except (AttributeError, OSError):
+        # Another system: the guard alone holds.
+        return
+    unshare(_OWN_USERS | _OWN_NETWORK)
 
 
 def limit_process(seconds: float) -> None:

@@ -41,7 +41,7 @@ class PlanProcess:
         # Not a pipe: nobody reads along, and a full one would stop the process.
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
         self._process: subprocess.Popen[bytes] | None = None
-        self._end = finalize(self, self._errors.close)
+        self._end: finalize[..., PlanProcess] = finalize(self, self._errors.close)
         self._data = b""
 
     def build(self, targets: Sequence[dict[str, Any]]) -> Iterator[tuple[str, PythonPlan]]:

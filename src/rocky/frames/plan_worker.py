@@ -7,7 +7,6 @@ of this process, and is held by `rocky.frames.guard`.
 """
 
 import base64
-import ctypes  # noqa: F401 - loading it is refused once a model is looked at, and libraries do
 import gc
 import json
 import os
@@ -20,11 +19,17 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, NoReturn
 
+from msgspec import DecodeError
+
 if __name__ == "__main__":
     # It is started apart from everything, and finds the package it is part of by its own path.
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+    from rocky.frames.guard import leave_network
 
-from rocky.analysis.python_plans import PlanNote, PythonPlan, pack_plan
+    # Before libraries start threads: then the system does not allow it any more.
+    leave_network()
+
+from rocky.analysis.python_plans import PlanNote, PythonPlan, pack_plan, unpack_plan
 from rocky.compiler.garbage import collect_trees
 from rocky.frames.built_plan import PlanPlaces, build_plan
 from rocky.frames.frame_check import Frames
@@ -70,7 +75,7 @@ def _built(asked: dict[str, Any], private: tuple[int, ...]) -> Any:
     try:
         while waiting or running:
             while waiting and len(running) < max(1, jobs):
-                fork = _Fork(waiting.pop(0), seconds, private)
+                fork = _Fork(waiting.pop(0), seconds, (*private, *running))
                 running[fork.reading] = fork
             ready, _, _ = select.select(list(running), [], [], seconds)
             # Of forks that all are silent for so long, none is worth waiting for.
@@ -109,8 +114,12 @@ class _Fork:
         self._data += part
         *lines, self._data = self._data.split(b"\n")
         for line in lines:
-            if self._done < len(self._targets):
-                yield self._targets[self._done]["id"], base64.b64decode(line)
+            if self._done < len(self._targets) and self.left is None:
+                data = _checked(line)
+                if data is None:
+                    yield from self._ended("answered with something else")
+                    return
+                yield self._targets[self._done]["id"], data
                 self._done += 1
         if not part:
             yield from self._ended("ended its process")
@@ -132,6 +141,16 @@ class _Fork:
         self.left = rest[1:]
 
 
+def _checked(line: bytes) -> bytes | None:
+    """What a fork answered, if it is a plan: code that is looked at could write anything there."""
+    try:
+        data = base64.b64decode(line, validate=True)
+        unpack_plan(data)
+    except (ValueError, DecodeError):
+        return None
+    return data
+
+
 def _line(key: str, data: bytes) -> bytes:
     return json.dumps(key).encode() + b"\t" + base64.b64encode(data) + b"\n"
 
@@ -150,6 +169,7 @@ def _build_all(
         for descriptor in private:
             # Whoever held these could answer for others.
             os.close(descriptor)
+        os.dup2(1, 2)
         limit_process(seconds * len(targets))
         guard = Guard()
         guard.hold()

@@ -102,12 +102,9 @@ def check_target(target: dict[str, Any]) -> dict[str, Any]:
         try:
             made = _function(path, target["function"])(**inputs)
         except NeedsRows as stopped:
-            guard.lifted = True
             return {"needs_rows": [f"{stopped.what}", *_line(stopped.site)]}
         except BaseException as error:  # noqa: BLE001 - whatever the author's code raises is told
-            guard.lifted = True
             return {"failure": [_told(error), *_raised_at(error, target["root"])]}
-        guard.lifted = True
         if not is_frame(made):
             kind = type(made).__name__
             return {"failure": [f"returns `{kind}`, which is no DataFrame", None, 0]}

@@ -33,18 +33,39 @@ class _File:
         self.source = SourceText(path, text)
 
     @cached_property
-    def calls(self) -> dict[tuple[int, int, int, int], ast.expr]:
+    def _tree(self) -> ast.Module | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                tree = ast.parse(self.source.text)
+                return ast.parse(self.source.text)
             except (SyntaxError, ValueError, RecursionError):
-                return {}
-        return {
-            (each.lineno, each.col_offset, each.end_lineno or 0, each.end_col_offset or 0): each
-            for each in ast.walk(tree)
-            if isinstance(each, ast.expr)
-        }
+                return None
+
+    def call(self, site: "Site") -> ast.expr | None:
+        """The expression that has exactly the range of a site.
+
+        Looked for from the top, only in what holds the range: most of a file is never looked at.
+        """
+        start, end = (site.line, site.column), (site.end_line, site.end_column)
+        waiting: list[ast.AST] = [self._tree] if self._tree is not None else []
+        found = None
+        while waiting:
+            for each in ast.iter_child_nodes(waiting.pop()):
+                if not isinstance(each, ast.expr | ast.stmt):
+                    # What has no place of its own, such as arguments, may hold something that has.
+                    waiting.append(each)
+                    continue
+                if isinstance(each, ast.stmt):
+                    # A decorator stands before what it decorates.
+                    holds = end[0] <= (each.end_lineno or 0)
+                else:
+                    first = each.lineno, each.col_offset
+                    last = each.end_lineno or 0, each.end_col_offset or 0
+                    holds = first <= start and end <= last
+                    found = each if (first, last) == (start, end) else found
+                if holds:
+                    waiting.append(each)
+        return found
 
     def offset(self, line: int, column: int) -> int:
         """The offset of a column in bytes of UTF-8."""
@@ -77,7 +98,7 @@ class CallPlaces:
         whole = Span(
             file.offset(site.line, site.column), file.offset(site.end_line, site.end_column)
         )
-        node = file.calls.get((site.line, site.column, site.end_line, site.end_column))
+        node = file.call(site)
         return site.path, self._narrowed(file, node, about) or whole
 
     def _narrowed(self, file: _File, node: ast.expr | None, about: str) -> Span | None:

@@ -130,3 +130,5 @@ def _irregularities(tree: ast.Module) -> Iterator[str]:
                 yield "`global`"
             case ast.AsyncFunctionDef() | ast.Await():
                 yield "`async`"
+            case _:
+                pass
