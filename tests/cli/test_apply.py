@@ -451,7 +451,9 @@ def test_a_password_that_changes_does_not_outdate_a_plan(kept, monkeypatch):
 
 def test_a_module_that_a_python_model_imports_refuses_the_plan_when_it_changes(kept):
     kept.write("models/_shared.py", "X = 1\n")
-    kept.write("models/p.py", "def model(alone):\n    return alone\n")
+    kept.write(
+        "models/p.py", "from _shared import X\n\n\ndef model(alone):\n    return alone.limit(X)\n"
+    )
     kept.write("models/p.toml", 'output = [ { name = "one", type = "int" } ]\n')
     plan_id = kept.plan("+p")
     kept.write("models/_shared.py", "X = 2\n")

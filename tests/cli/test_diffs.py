@@ -371,7 +371,10 @@ def test_on_the_main_branch_nothing_is_compared_with_itself(rocky, repo):
 
 
 def test_a_module_that_python_models_import_is_their_code(rocky, repo):
-    model = "from _shared import f\n\ndef model(stg_orders):\n    return f(stg_orders)\n"
+    model = (
+        "from _shared import f\n\n\ndef model(stg_orders):\n"
+        "    return f(stg_orders).selectExpr('order_id AS id')\n"
+    )
     repo.write(
         {
             "shop/models/_shared.py": "def f(a): return a\n",

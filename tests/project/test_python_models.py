@@ -6,7 +6,7 @@ from rocky.analysis.lineage import ColumnRef, Lineage
 from rocky.compiler.fingerprints import fingerprints_of
 from rocky.compiler.passes import compile_project
 from rocky.project.python_models import UnusablePython, inputs_of, read_parameters
-from tests.project.projects import findings, helps, load
+from tests.project.projects import finding, findings, helps, load
 
 SOURCE = """
 [[source]]
@@ -154,8 +154,9 @@ def test_a_mistake_is_reported_once_where_it_is(tmp_path, code, sidecar, expecte
     files = {**FILES, "models/scored.py": code, "models/scored.toml": sidecar}
     project = load(tmp_path, files)
 
-    assert expected in findings(project)[0]
-    assert 1 == len(compile_project(project, cache=False).diagnostics)
+    (found,) = compile_project(project, cache=False).diagnostics
+
+    assert expected in finding(project, found)
 
 
 def test_readers_of_an_unusable_python_model_are_not_told_that_it_is_unknown(tmp_path):

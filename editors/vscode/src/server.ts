@@ -91,6 +91,8 @@ export function makeClient(program: string, project: vscode.Uri, output: vscode.
       pattern: `${root}/**/*`,
     })),
     workspaceFolder: { uri: project, name: "rocky", index: 0 },
+    // Only then does the server run code of the project, to know its Python models.
+    initializationOptions: { trusted: vscode.workspace.isTrusted },
     outputChannel: output,
     revealOutputChannelOn: RevealOutputChannelOn.Never,
     synchronize: { fileEvents: vscode.workspace.createFileSystemWatcher(below) },

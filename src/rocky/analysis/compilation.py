@@ -3,7 +3,7 @@
 A record is small where every compile looks (what was looked up, the face) and packed where few do
 (schema, lineage, findings): ten thousand records load in milliseconds and only those somebody asks
 for are unpacked into a `ModelIr`. Nothing here knows the binder, so that a compile with nothing to
-bind never loads it; `rocky.compiler.model_binder` makes records.
+bind never loads it; `rocky.compiler.model_records` makes records.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -29,6 +29,7 @@ from rocky.language.ir import (
     Use,
 )
 from rocky.project import ModelFile, Project
+from rocky.project.models import setting_place
 from rocky.project.setting_sql import place_setting
 
 Made = TypeVar("Made")
@@ -41,7 +42,8 @@ class Record(NamedTuple):
     with the face it found, so that a record is good as long as both still hold. `face` is the hash
     of all that readers see of this model. `columns` and `unknown` are counts, `star` is the place
     of a star through which the output follows an input, `names_columns` tells whether the settings
-    name output columns. `findings`, `schema`, `body` and `usage` are packed.
+    name output columns. `findings`, `schema`, `body` and `usage` are packed. `plan` is what a
+    Python model was bound from (`rocky.analysis.python_plans`), empty for SQL.
     """
 
     key: bytes
@@ -57,6 +59,7 @@ class Record(NamedTuple):
     schema: bytes
     body: bytes
     usage: bytes = b""
+    plan: bytes = b""
 
 
 NO_RECORDS: Final[Mapping[str, Record]] = MappingProxyType({})
@@ -206,6 +209,9 @@ def _where(packed: tuple[Any, ...], model: ModelFile, texts: Mapping[str, Source
     if len(packed) == _OF_QUERY:
         return _Where(model.path, model.place_in_file, model.labels_in_macros)
     *_, keys, sql = packed
+    if keys[0] == "output":
+        path, span = setting_place(model, texts, tuple(keys), on_key=len(keys) == 1)
+        return _Where(path, lambda _: span, lambda _: ())
     setting = place_setting(model, texts, tuple(keys), sql)
     return _Where(setting.path, setting.span, setting.labels)
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from rocky.analysis.compilation import Compilation
 from rocky.api.arguments import path_of
-from rocky.compiler.passes import compile_project as _compile_project
 from rocky.operations.check.explain import CodesReport, ExplainReport, ExplainRequest
 from rocky.operations.check.explain import explain as _explain
 from rocky.operations.migration.import_dbt import ImportDbtReport, ImportDbtRequest
@@ -24,6 +23,7 @@ from rocky.operations.migration.template import (
     playground,
 )
 from rocky.operations.pipeline_tables import see_pipelines
+from rocky.operations.python_plans import compile_analysed
 from rocky.plan.arguments import Count, refuse_unfit
 from rocky.project import Project
 from rocky.project import load_project as _load_project
@@ -52,7 +52,7 @@ def compile_project(
 ) -> Compilation:
     """Compile a loaded project. Mistakes in it are in `.diagnostics`, never raised."""
     refuse_unfit("jobs", jobs, Count | None)
-    return _compile_project(project, jobs=jobs, cache=cache, portability=True)
+    return compile_analysed(project, "person", jobs=jobs, cache=cache, portability=True)
 
 
 def create_project(folder: str | Path = ".") -> InitReport:

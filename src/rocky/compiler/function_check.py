@@ -31,7 +31,7 @@ def check_functions(project: Project, names: Names, stamp: bytes | None) -> list
     known = load_values(project.root, FUNCTIONS, stamp, _FOUND) if stamp else {}
     if key not in known:
         # Nobody pays for the binder who has changed no function.
-        from rocky.compiler.model_binder import pack_diagnostic  # noqa: PLC0415
+        from rocky.compiler.model_records import pack_diagnostic  # noqa: PLC0415
 
         known = {key: [pack_diagnostic(each) for each in _check(project, names)]}
         if stamp:

@@ -22,6 +22,7 @@ from rocky.analysis.compilation import (
     unpack_schema,
 )
 from rocky.analysis.names import Names
+from rocky.analysis.python_plans import NO_PLANS, Plans
 from rocky.compiler.function_check import check_functions
 from rocky.compiler.graph import ModelGraph, graph_of, report_cycles
 from rocky.compiler.model_passes import (
@@ -89,17 +90,19 @@ def compile_project(
     cache: bool = True,
     known: Mapping[str, Record] = NO_RECORDS,
     portability: bool = False,
+    plans: Plans = NO_PLANS,
 ) -> Compilation:
     """Compile a project. `jobs` limits the processes; `cache=False` neither reads nor writes it.
 
     `known` are records of a like project, used without a cache: one that does not hold is made
     anew, so the worst that can happen is work. With `portability` the targets of `[portability]`
-    are judged too, which nothing that runs on Spark asks for.
+    are judged too, which nothing that runs on Spark asks for. `plans` are those of Python models,
+    which whoever stands above may build: this runs no code.
     """
     names = Names(project)
     stamp = cache_stamp() if cache else None
     cached = load_records(project.root, stamp) if stamp else known
-    outcome = bind_models(project, model_keys(project), cached, names, jobs)
+    outcome = bind_models(project, model_keys(project), cached, names, jobs, plans)
     if stamp and (outcome.bound or cached.keys() != outcome.records.keys()):
         save_records(project.root, stamp, outcome.records)
         save_names(project.root, _columns(project, outcome.records))
@@ -250,10 +253,11 @@ def bind_models(
     cached: Mapping[str, Record],
     names: Names,
     jobs: int | None,
+    plans: Plans = NO_PLANS,
 ) -> BoundModels:
     """The record of every model; what the cache does not answer is bound."""
     models = project.models
-    outcome, task = find_stale(models, keys, cached, names, project.blocked, jobs)
+    outcome, task = find_stale(models, keys, cached, names, project.blocked, jobs, plans)
     if task is None:
         return outcome
     # The binder brings the parser library and the function catalogue with it: together half of what

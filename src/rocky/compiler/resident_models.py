@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from rocky.analysis.compilation import Record
 from rocky.analysis.names import Names, is_function
+from rocky.analysis.python_plans import NO_PLANS, Plans
 from rocky.compiler.carried_columns import Field, carry
 from rocky.compiler.column_sight import Faces, can_see
 from rocky.compiler.garbage import without_collection
@@ -44,7 +45,12 @@ class ResidentModels:
     """
 
     def __init__(
-        self, project: Project, keys: dict[str, bytes], names: Names, outcome: BoundModels
+        self,
+        project: Project,
+        keys: dict[str, bytes],
+        names: Names,
+        outcome: BoundModels,
+        plans: Plans = NO_PLANS,
     ) -> None:
         self.records = outcome.records
         self.cycles = outcome.cycles
@@ -54,6 +60,7 @@ class ResidentModels:
         self.moved: dict[str, tuple[str, ...] | None] = {}
         self._keys = keys
         self._names = names
+        self._plans = plans
         self._blocked = project.blocked
         self._readers: dict[str, set[str]] = {}
         self._waiting: dict[str, bytes] = {}
@@ -114,7 +121,7 @@ class ResidentModels:
 
     def _rebind_all(self, project: Project, jobs: int | None) -> None:
         """Leave it to the compiler's own order, which finds models that read each other."""
-        outcome = bind_models(project, self._keys, self.records, self._names, jobs)
+        outcome = bind_models(project, self._keys, self.records, self._names, jobs, self._plans)
         self.records, self.cycles = outcome.records, outcome.cycles
         self.made = frozenset(outcome.bound)
         self._waiting = {}
@@ -208,7 +215,9 @@ class ResidentModels:
         parse = self._trees.parse if keep else parse_query
         model = project.models[key]
         try:
-            found: Record = bind_model(model, self._keys[key], self._names, schemas, parse)
+            found: Record = bind_model(
+                model, self._keys[key], self._names, schemas, parse, self._plans
+            )
         except NotReady:
             return None
         return found
@@ -249,7 +258,7 @@ class ResidentModels:
         """
         known = self._former.get(key, ()) if old is None else (old, *self._former.get(key, ()))
         for record in known:
-            if is_current(record, self._keys[key], key, self._names, schemas):
+            if is_current(record, self._keys[key], key, self._names, schemas, self._plans.use):
                 return record
         return None
 

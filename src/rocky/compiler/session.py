@@ -14,7 +14,9 @@ from typing import Final, NamedTuple
 
 from rocky.analysis.compilation import NO_RECORDS, NOTHING_UNPACKED, Compilation, Record
 from rocky.analysis.names import Names
+from rocky.analysis.python_plans import Plans, no_plans
 from rocky.compiler.garbage import leave_alone
+from rocky.compiler.model_locations import count_stems, folders_of
 from rocky.compiler.pass_memory import PassMemory
 from rocky.compiler.passes import bind_models, judge_models, model_key, model_keys
 from rocky.compiler.resident_graph import ResidentGraph
@@ -82,8 +84,8 @@ class Session:
     """The project at `root`, open. `load` loads it, and sees the overlay that the session lays.
 
     With `cache`, the first compile reads and writes the user's cache; `portability` as for
-    `compile_project`. `complete` adds what layers above find. Not for several threads at once;
-    snapshots are.
+    `compile_project`. `complete` adds what layers above find, `plans` has those of Python models.
+    Not for several threads at once; snapshots are.
     """
 
     def __init__(
@@ -95,9 +97,11 @@ class Session:
         cache: bool = True,
         portability: bool = True,
         complete: Callable[[Compilation], Compilation] | None = None,
+        plans: Callable[[Project], Plans] = no_plans,
     ) -> None:
         self._root = root
         self._complete = complete
+        self._plans = plans
         self._load = load
         self._jobs = jobs
         self._stamp = cache_stamp() if cache else None
@@ -281,12 +285,13 @@ class Session:
             names = Names(project)
             known = before.models.records if before is not None else self._recall(project)
             keys = model_keys(project)
-            outcome = bind_models(project, keys, known, names, self._jobs)
+            plans = self._plans(project)
+            outcome = bind_models(project, keys, known, names, self._jobs, plans)
             if before is None and self._stamp and outcome.bound:
                 save_records(project.root, self._stamp, outcome.records)
-            models = ResidentModels(project, keys, names, outcome)
+            models = ResidentModels(project, keys, names, outcome, plans)
             state = _State(
-                project, names, models, PassMemory(), *_files(project), _folders(project)
+                project, names, models, PassMemory(), *count_stems(project), folders_of(project)
             )
             snapshot = self._judge(state, None, touched)
         self._frozen = leave_alone(self._frozen)
@@ -371,29 +376,3 @@ def _with_inputs(
             reached.add(name.lower())
             waiting += upstream.get(name, ())
     return reached
-
-
-def _files(project: Project) -> tuple[dict[str, int], dict[str, str]]:
-    """How often each stem is there among the files of models, and whose the sidecars are."""
-    stems: dict[str, int] = {}
-    owners: dict[str, str] = {}
-    for path, start in project.reload.starts.items() if project.reload is not None else ():
-        stem = stem_of(path).lower()
-        stems[stem] = stems.get(stem, 0) + 1
-        if start.sidecar is not None:
-            owners[start.sidecar] = path
-    return stems, owners
-
-
-def _folders(project: Project) -> frozenset[str]:
-    """The folders of a project's files, with those around them."""
-    files = [model.path for model in project.models.values()]
-    files += [each.file for each in project.sources.values()]
-    files += [each.file for each in project.seeds.values()]
-    files += [each.path for each in project.contracts.values()]
-    found: set[str] = set()
-    for path in {each.rpartition("/")[0] for each in files}:
-        while path and path not in found:
-            found.add(path)
-            path = path.rpartition("/")[0]  # noqa: PLW2901 - up to the root
-    return frozenset(found)

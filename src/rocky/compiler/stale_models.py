@@ -22,9 +22,10 @@ from typing import Any, Final
 
 from rocky.analysis.compilation import Record
 from rocky.analysis.names import Names
+from rocky.analysis.python_plans import GivenPlans, PlanUse, pack_plan, unpack_plan
 from rocky.compiler.garbage import collect_trees, is_thawed, manual_collection
 from rocky.compiler.graph import scan_references, topological_levels
-from rocky.compiler.model_binder import bind_model
+from rocky.compiler.model_binder import ModelTables, bind_model
 from rocky.compiler.validity import BindTask, BoundModels, NotReady, Schemas, is_current
 from rocky.project import ModelFile
 from rocky.project.python_models import inputs_of
@@ -37,6 +38,8 @@ _CHUNK: Final = 64
 Outcome = tuple[str, Record | None]
 """A model's key with its record; with None when it must wait for another model."""
 Answer = list[tuple[str, tuple[Any, ...] | None]]
+SentPlans = tuple[PlanUse, str | None, Mapping[str, bytes]]
+"""Plans on their way to a worker: what there can be, why not, and those that there are, packed."""
 
 
 def can_fork() -> bool:
@@ -88,6 +91,7 @@ class Pool:
         records: Mapping[str, Record],
         broken: set[str],
         needs: Mapping[str, Sequence[str]],
+        plans: SentPlans,
     ) -> Iterator[Outcome]:
         """Bind one level of models, in chunks dealt out as workers become free."""
         size = max(1, min(_CHUNK, -(-len(keys) // len(self._pipes))))
@@ -97,7 +101,7 @@ class Pool:
         while chunks or waiting:
             while chunks and free:
                 index, chunk = free.pop(), chunks.pop()
-                self._send(index, chunk, records, broken, needs)
+                self._send(index, chunk, records, broken, needs, plans)
                 waiting[self._pipes[index]] = index, chunk
             if not waiting:
                 # Every worker is gone: the caller binds the rest itself.
@@ -120,15 +124,18 @@ class Pool:
         records: Mapping[str, Record],
         broken: set[str],
         needs: Mapping[str, Sequence[str]],
+        plans: SentPlans,
     ) -> None:
         known = self._known[index]
         wanted = {each for key in keys for each in needs.get(key, ()) if each in records} - known
         known |= wanted
         fresh = {key: tuple(records[key]) for key in wanted}
+        use, hindrance, packed = plans
+        own = (use, hindrance, {key: packed[key] for key in keys if key in packed})
         # When the worker is gone, its missing answer says so.
         with suppress(OSError):
             # `marshal` trusts its input: both ends of the pipe are this process and its fork.
-            self._pipes[index].send_bytes(marshal.dumps((list(keys), fresh, broken)))
+            self._pipes[index].send_bytes(marshal.dumps((list(keys), fresh, broken, own)))
 
     def _receive(self, index: int) -> Answer | None:
         """A worker's answer; None when somebody killed it."""
@@ -164,16 +171,18 @@ def _serve(
     schemas = Schemas(models, records)
     while True:
         try:
-            wanted, fresh, broken = marshal.loads(pipe.recv_bytes())
+            wanted, fresh, broken, own = marshal.loads(pipe.recv_bytes())
         except (EOFError, OSError):
             return
         for key, fields in fresh.items():
             records[key] = Record(*fields)
         schemas.broken |= broken
+        plans = GivenPlans(own[0], own[1], {k: unpack_plan(each) for k, each in own[2].items()})
         answer: Answer = []
         for key in wanted:
             try:
-                record = records[key] = bind_model(models[key], keys[key], names, schemas)
+                record = bind_model(models[key], keys[key], names, schemas, plans=plans)
+                records[key] = record
             except NotReady:
                 answer.append((key, None))
             else:
@@ -227,7 +236,8 @@ class _Work:
         for level in levels:
             stale = [key for key in level if not self._take_cached(key)]
             self._start_pool(len(stale))
-            late += self._bind_level(stale)
+            plans = self._prepare_plans(stale)
+            late += self._bind_level(stale, plans)
         for key in [*late, *left_over]:
             if key not in self.outcome.records and not self._take_cached(key):
                 self._bind_chain(key)
@@ -247,7 +257,7 @@ class _Work:
         record = task.cached.get(key)
         if record is None:
             return False
-        if not is_current(record, task.keys[key], key, task.names, self.schemas):
+        if not is_current(record, task.keys[key], key, task.names, self.schemas, task.plans.use):
             return False
         self.outcome.records[key] = record
         return True
@@ -258,18 +268,42 @@ class _Work:
 
     def _bind(self, key: str) -> None:
         task = self.task
-        self._keep(key, bind_model(task.models[key], task.keys[key], task.names, self.schemas))
+        found = bind_model(
+            task.models[key], task.keys[key], task.names, self.schemas, plans=task.plans
+        )
+        self._keep(key, found)
         # The first collection looks at all that was loaded, too long for a handful of trees.
         if self.many or len(self.outcome.bound) % _MANY == 0:
             collect_trees()
 
-    def _bind_level(self, stale: list[str]) -> list[str]:
+    def _prepare_plans(self, stale: list[str]) -> SentPlans:
+        """Have the plans of all Python models of a level made at once."""
+        plans = self.task.plans
+        python = [self.task.models[key] for key in stale if self.task.models[key].is_python]
+        packed: dict[str, bytes] = {}
+        if python and plans.use != "off":
+            # A project without Python models shall not wait for it.
+            from rocky.compiler.python_binder import plan_request  # noqa: PLC0415
+
+            requests = []
+            for model in python:
+                # One that reads a model further down waits for it, and is asked for then.
+                with suppress(NotReady):
+                    tables = ModelTables(model.key, self.task.names, self.schemas)
+                    requests.append(plan_request(model, tables))
+            wanted = [each for each in requests if each is not None]
+            plans.prepare(wanted)
+            found = {each.model.key: plans.find(each) for each in wanted} if self.pool else {}
+            packed = {key: pack_plan(each) for key, each in found.items() if each is not None}
+        return plans.use, plans.hindrance, packed
+
+    def _bind_level(self, stale: list[str], plans: SentPlans) -> list[str]:
         """Bind a level; gives back the models that must wait for another."""
         late: list[str] = []
         if self.pool is not None and len(stale) > 1:
             broken = self.schemas.broken
             records = self.outcome.records
-            for key, record in self.pool.bind(stale, records, broken, self.needs):
+            for key, record in self.pool.bind(stale, records, broken, self.needs, plans):
                 if record is not None:
                     self._keep(key, record)
                 else:

@@ -17,6 +17,7 @@ from msgspec.msgpack import Decoder
 
 from rocky.analysis.compilation import Record, fields_of
 from rocky.analysis.names import Names
+from rocky.analysis.python_plans import NO_PLANS, Plans, PlanUse, plan_holds
 from rocky.language.tables import Table
 from rocky.project import ModelFile
 from rocky.project.cache import load_values, save_values
@@ -91,9 +92,14 @@ def face_of(model: ModelFile, schema: bytes) -> bytes:
     return blake3(names.encode("utf-8", "surrogatepass") + schema).digest(16)
 
 
-def is_current(record: Record, key: bytes, reader: str, names: Names, schemas: Schemas) -> bool:
-    """Whether a record still holds: same text and settings, and every look-up finds the same."""
-    if record.key != key:
+def is_current(
+    record: Record, key: bytes, reader: str, names: Names, schemas: Schemas, plans: PlanUse
+) -> bool:
+    """Whether a record still holds: same text and settings, and every look-up finds the same.
+
+    `plans` says what there is for Python models: one that was bound with less is bound again.
+    """
+    if record.key != key or not plan_holds(record.plan, plans):
         return False
     for parts, expected in record.lookups:
         found = names.model(parts, reader)
@@ -124,6 +130,7 @@ class BindTask:
     stale: frozenset[str]
     suspects: frozenset[str]
     jobs: int | None
+    plans: Plans = NO_PLANS
 
 
 def find_stale(
@@ -133,15 +140,16 @@ def find_stale(
     names: Names,
     blocked: frozenset[str],
     jobs: int | None = None,
+    plans: Plans = NO_PLANS,
 ) -> tuple[BoundModels, BindTask | None]:
     """The records that hold as they are, and the task of binding the rest; None for nothing."""
     usable = [key for key in models if key not in blocked] if blocked else list(models)
-    stale = _stale(usable, models, keys, cached, names, blocked)
+    stale = _stale(usable, models, keys, cached, names, blocked, plans.use)
     if not stale:
         return BoundModels({key: cached[key] for key in usable}), None
     suspects = _with_readers(stale, usable, cached, names) if cached else stale
     task = BindTask(
-        models, keys, cached, names, blocked, frozenset(stale), frozenset(suspects), jobs
+        models, keys, cached, names, blocked, frozenset(stale), frozenset(suspects), jobs, plans
     )
     return BoundModels({key: cached[key] for key in usable if key not in suspects}), task
 
@@ -153,6 +161,7 @@ def _stale(
     cached: Mapping[str, Record],
     names: Names,
     blocked: frozenset[str],
+    plans: PlanUse,
 ) -> set[str]:
     """The models whose record does not hold even if all other records do."""
     if not cached:
@@ -162,7 +171,7 @@ def _stale(
     stale: set[str] = set()
     for key in usable:
         record = cached.get(key)
-        if record is None or not is_current(record, keys[key], key, names, believed):
+        if record is None or not is_current(record, keys[key], key, names, believed, plans):
             stale.add(key)
     return stale
 

@@ -7,9 +7,8 @@ parentheses around them, so that no rule has to know about precedence.
 from collections.abc import Callable
 from typing import Any, Final
 
-from blake3 import blake3
-
 from rocky.diagnostics import Code
+from rocky.frames.code_digest import code_digest
 from rocky.frames.fragments import Fragment, joined, sql
 from rocky.frames.layers import written
 from rocky.frames.literals import NoSql, literal_sql, parsed_type, type_of
@@ -299,7 +298,7 @@ def _code(message: Any, scope: Scope, site: Site | None) -> Fragment:
     if kind == "python_udf":
         code = message.python_udf
         returns, aggregate = type_of(code.output_type), code.eval_type in _AGGREGATE_EVALUATIONS
-        digest = blake3(code.command).digest()
+        digest = code_digest(code.command)
     elif kind == "java_udf" and message.java_udf.HasField("output_type"):
         returns, aggregate = type_of(message.java_udf.output_type), message.java_udf.aggregate
         digest = message.java_udf.class_name.encode()

@@ -12,13 +12,11 @@ from typing import Any
 from pyspark.sql.connect.dataframe import DataFrame
 
 from rocky.diagnostics import Diagnostic, Severity
-from rocky.frames.call_places import CallPlaces
 from rocky.frames.fragments import SitedText, finished
 from rocky.frames.layers import Layer
 from rocky.frames.lowering import Gap, Lowering, finished_query
 from rocky.frames.relations.table import lower
 from rocky.frames.session import NeedsRows, PlanSession, building, relation_of
-from rocky.frames.sites import Site
 from rocky.language.binder.expr import WHOLE
 from rocky.language.binder.query import BoundQuery, bind_text
 from rocky.language.binder.scopes import Binding
@@ -27,6 +25,7 @@ from rocky.language.datatypes.types import StructField
 from rocky.language.ir import LINEAGE_KINDS, Edge
 from rocky.language.names import bare_name
 from rocky.language.tables import Tables, tables_by_name
+from rocky.project.call_places import CallPlaces, Site
 
 
 @dataclass(frozen=True, slots=True)

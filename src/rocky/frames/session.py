@@ -55,10 +55,16 @@ SETTINGS: Final[Mapping[str, str]] = {
 
 
 class NeedsRows(Exception):
-    """Something asked for rows, or for a server, while a plan was built; `site` is the call."""
+    """Something asked for rows, or for a server, while a plan was built; `site` is the call.
+
+    `latest` is the last one of all: code that catches it goes on, and on a cluster would not have.
+    """
+
+    latest: "NeedsRows | None" = None
 
     def __init__(self, what: str, site: Site | None, advice: str) -> None:
         super().__init__(what, site, advice)
+        NeedsRows.latest = self
         self.what = what
         self.site = site
         self.advice = advice

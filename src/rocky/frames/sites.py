@@ -12,32 +12,27 @@ from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import pyspark
 from pyspark.sql.connect import expressions, plan, proto
+
+from rocky.project import call_places
+
+Site = call_places.Site
 
 _FOREIGN: Final = (str(Path(pyspark.__file__).parent), str(Path(__file__).parent))
 _SEPARATOR: Final = "\x1f"
 
 
-class Site(NamedTuple):
-    """A range of a Python file: lines from one, columns in bytes of UTF-8 from zero."""
-
-    path: str
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-
-    def encode(self) -> str:
-        """The text that travels in a plan."""
-        return _SEPARATOR.join(str(each) for each in self)
+def encode_site(site: Site) -> str:
+    """The text that travels in a plan."""
+    return _SEPARATOR.join(str(each) for each in site)
 
 
 @lru_cache(maxsize=4096)
 def decode_site(text: str) -> Site | None:
-    """The site that `encode` wrote; None for what PySpark itself writes there."""
+    """The site that `encode_site` wrote; None for what PySpark itself writes there."""
     parts = text.split(_SEPARATOR)
     if len(parts) != len(Site._fields):
         return None
@@ -49,14 +44,17 @@ def author_site() -> Site | None:
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the one way to a call's position
     while frame is not None and frame.f_code.co_filename.startswith(_FOREIGN):
         frame = frame.f_back
-    return None if frame is None else _site_of(frame.f_code, frame.f_lasti)
+    if frame is None:
+        return None
+    # Two codes of the same text are equal, whichever files they are of.
+    return _site_of(frame.f_code.co_filename, frame.f_code, frame.f_lasti)
 
 
 @lru_cache(maxsize=4096)
-def _site_of(code: CodeType, instruction: int) -> Site:
+def _site_of(path: str, code: CodeType, instruction: int) -> Site:
     found = next(islice(code.co_positions(), instruction // 2, None), (None,) * 4)
     line, end_line, column, end_column = (each or 0 for each in found)
-    return Site(code.co_filename, line, column, end_line, end_column)
+    return Site(path, line, column, end_line, end_column)
 
 
 @contextmanager
@@ -100,7 +98,7 @@ def _origin() -> Any:
 
 @lru_cache(maxsize=4096)
 def _origin_of(site: Site) -> Any:
-    return proto.Origin(python_origin=proto.PythonOrigin(fragment="", call_site=site.encode()))
+    return proto.Origin(python_origin=proto.PythonOrigin(fragment="", call_site=encode_site(site)))
 
 
 def site_of(message: Any) -> Site | None:

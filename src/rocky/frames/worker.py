@@ -16,51 +16,19 @@ import sys
 import traceback
 import warnings
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, NoReturn
 
 if __name__ == "__main__":
     # It is started apart from everything, and finds the package it is part of by its own path.
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from rocky.diagnostics.diagnostic import Diagnostic
-from rocky.frames.call_places import CallPlaces
 from rocky.frames.frame_check import CheckedFrame, Frames, is_frame
+from rocky.frames.guard import Guard
 from rocky.frames.session import NeedsRows
 from rocky.language.datatypes.text import decode_type, encode_type
 from rocky.language.datatypes.types import StructField
-
-_REFUSED: Final = (
-    "socket.connect",
-    "socket.bind",
-    "socket.sendto",
-    "socket.sendmsg",
-    "socket.getaddrinfo",
-    "socket.gethostbyname",
-    "socket.gethostbyaddr",
-    "subprocess.Popen",
-    "os.system",
-    "os.exec",
-    "os.posix_spawn",
-    "os.spawn",
-    "os.fork",
-    "os.forkpty",
-    "os.kill",
-    "os.remove",
-    "os.rename",
-    "os.rmdir",
-    "os.mkdir",
-    "os.truncate",
-    "os.chmod",
-    "os.chown",
-    "os.link",
-    "os.symlink",
-    "shutil.rmtree",
-)
-_WRITING: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-
-
-class Refused(PermissionError):
-    """What a model may not do while it is only looked at."""
+from rocky.project.call_places import CallPlaces
 
 
 def main() -> None:
@@ -129,17 +97,14 @@ def check_target(target: dict[str, Any]) -> dict[str, Any]:
     path = target["file"]
     with Frames(schemas) as frames:
         inputs = {name: frames.table(table) for name, table in target["inputs"].items()}
-        guarded: list[str] = [path]
-        sys.addaudithook(_guard(guarded))
+        guard = Guard()
+        guard.hold()
         try:
             made = _function(path, target["function"])(**inputs)
         except NeedsRows as stopped:
-            guarded.clear()
             return {"needs_rows": [f"{stopped.what}", *_line(stopped.site)]}
         except BaseException as error:  # noqa: BLE001 - whatever the author's code raises is told
-            guarded.clear()
             return {"failure": [_told(error), *_raised_at(error, target["root"])]}
-        guarded.clear()
         if not is_frame(made):
             kind = type(made).__name__
             return {"failure": [f"returns `{kind}`, which is no DataFrame", None, 0]}
@@ -154,24 +119,6 @@ def _function(path: str, name: str) -> Any:
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return getattr(module, name)
-
-
-def _guard(guarded: list[str]) -> Any:
-    """Refuses what reaches out; it cannot be taken away again, so it ends with `guarded`."""
-
-    def hook(event: str, given: tuple[Any, ...]) -> None:
-        if not guarded or not event.startswith(
-            ("socket.", "subprocess.", "os.", "open", "shutil.")
-        ):
-            return
-        writes = event == "open" and (
-            any(each in (given[1] or "") for each in "wax+") or bool((given[2] or 0) & _WRITING)
-        )
-        if writes or event in _REFUSED:
-            what = f"opening `{given[0]}` for writing" if writes else f"`{event}`"
-            raise Refused(f"{what} is refused while a model is only looked at")
-
-    return hook
 
 
 def _described(found: CheckedFrame) -> dict[str, Any]:

@@ -85,8 +85,9 @@ def _unquoted(text: str, span: Span) -> Span:
 def _model_column(view: View, model: ModelFile, column: str) -> Place | None:
     ir = view.compilation.models.get(model.key)
     made = ir.column(column) if ir is not None else None
-    if model.is_python:
-        return _declared_output(view, model, column)
+    declared = _declared_output(view, model, column) if model.is_python else None
+    if declared is not None:
+        return declared
     if made is None or made.span is None:
         return None
     return Place(model.path, model.place_in_file(made.span))

@@ -33,6 +33,7 @@ from rocky.lsp.requests.table import BY_METHOD, REQUESTS
 from rocky.lsp.scheduler import Asked, Scheduler
 from rocky.lsp.worker import WARNING, Worker
 from rocky.operations.check.consumers import with_consumers_of
+from rocky.operations.python_plans import plans_of_session
 from rocky.operations.workspace import Workspace, load_workspace
 from rocky.version import __version__
 
@@ -55,8 +56,13 @@ def project_workspace(workspace: Workspace, root: Path) -> Workspace:
     return replace(workspace, config=config if config is not None and config.is_file() else root)
 
 
-def open_session(workspace: Workspace, root: Path, warn: Callable[[str], None]) -> Session:
-    """The session of a project, which says what `rocky compile` says of it, of consumers too."""
+def open_session(
+    workspace: Workspace, root: Path, warn: Callable[[str], None], *, trusted: bool = False
+) -> Session:
+    """The session of a project, which says what `rocky compile` says of it, of consumers too.
+
+    Only where the folder is `trusted` is code of the project run, to know its Python models.
+    """
     told: set[str] = set()
 
     def complete(compilation: Compilation) -> Compilation:
@@ -70,7 +76,12 @@ def open_session(workspace: Workspace, root: Path, warn: Callable[[str], None]) 
                 warn(why)
             return compilation
 
-    return Session(root, lambda: load_workspace(workspace, discovered=True), complete=complete)
+    return Session(
+        root,
+        lambda: load_workspace(workspace, discovered=True),
+        complete=complete,
+        plans=plans_of_session("person" if trusted else "reader"),
+    )
 
 
 class _Server:
@@ -85,7 +96,7 @@ class _Server:
         self._folders: list[Path] = []
         self._reports: Reports | None = None
         self._client: Mapping[str, Any] = {}
-        self._initialized = self._shut_down = False
+        self._initialized = self._shut_down = self._trusted = False
         self._notified: Mapping[str, Callable[[Any], None]] = {
             "initialized": self._start,
             "textDocument/didOpen": self._open,
@@ -163,6 +174,9 @@ class _Server:
             places = [str(params["rootPath"])]
         self._folders = [Path(each) for each in places if each is not None]
         self._client = params.get("capabilities") or {}
+        options = params.get("initializationOptions")
+        # Who opened the folder says so; nothing in the folder can.
+        self._trusted = isinstance(options, Mapping) and options.get("trusted") is True
         self._initialized = True
         sync = {"openClose": True, "change": _INCREMENTAL, "save": {"includeText": False}}
         capabilities = {"textDocumentSync": sync, "positionEncoding": "utf-16"}
@@ -209,7 +223,7 @@ class _Server:
         self._scheduler.documents = dict(self._documents)
         here = project_workspace(self._workspace, root)
         self._reports = Reports(here, self._out, refreshes=self._can("codeLens", "refreshSupport"))
-        session = open_session(here, root, self._warn)
+        session = open_session(here, root, self._warn, trusted=self._trusted)
         worker = Worker(self._scheduler, self._out, root, session, self._reports, self._client)
         Thread(target=worker.run, name="rocky-lsp", daemon=True).start()
         for uri in self._documents:

@@ -14,10 +14,10 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from rocky.analysis.compilation import Compilation
-from rocky.compiler.passes import compile_project
 from rocky.diagnostics import Severity
 from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import LedgerUnreadable, NothingSelected, ProjectNotFound, RockyError
+from rocky.operations.python_plans import Asker, compile_analysed
 from rocky.project import ModelFile, Project, load_project
 from rocky.project.configuration.blocks import State
 from rocky.project.loader import load_config
@@ -130,12 +130,13 @@ def compile_workspace(
     cache: bool = True,
     discovered: bool = False,
     portability: bool = False,
+    asker: Asker = "reader",
 ) -> Compilation:
-    """The project, compiled. Raises what `load_workspace` raises."""
+    """The project, compiled for somebody. Raises what `load_workspace` raises."""
     if workspace.compiled is not None and cache and jobs is None and not portability:
         return workspace.compiled(workspace, discovered)
     project = load_workspace(workspace, cache=cache, discovered=discovered)
-    return compile_project(project, jobs=jobs, cache=cache, portability=portability)
+    return compile_analysed(project, asker, jobs=jobs, cache=cache, portability=portability)
 
 
 def project_location(workspace: Workspace) -> tuple[Path, Path | None]:
@@ -327,8 +328,7 @@ def known_branch(workspace: Workspace, *, sure: bool = True) -> Workspace:
         return workspace
     branch_prefix(workspace.branch_name)
     main = workspace.on_production()
-    here = main_state_path(main).exists()
-    if not sure and not here and state_settings(main).backend == "local":
+    if not (sure or main_state_path(main).exists()) and state_settings(main).backend == "local":
         return on_known_branch(workspace, workspace.branch_name, None)
     record = find_branch(workspace, workspace.branch_name)
     forget_former(workspace, record)

@@ -176,7 +176,14 @@ def _loader_version() -> bytes:
 
 
 _ENCODER: Final = Encoder()
-_COMPILER_PACKAGES: Final = ("analysis", "compiler", "diagnostics", "language", "project")
+_COMPILER_PACKAGES: Final = (
+    "analysis",
+    "compiler",
+    "diagnostics",
+    "frames",
+    "language",
+    "project",
+)
 _SUFFIXES: Final = (".py", ".json", ".gz")
 
 

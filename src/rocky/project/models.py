@@ -84,12 +84,15 @@ class Imports(NamedTuple):
     """What a model's code is made of besides its own file.
 
     `digest` is empty where it imports nothing that counts, `files` are those of the project, and
-    `doubt` is why more than that may have a say.
+    `doubt` is why more than that may have a say. `outside` are the versions of what is not the
+    project's; `irregularity` is what of all its code is not plain, if anything is.
     """
 
     digest: bytes = b""
     files: tuple[Path, ...] = ()
     doubt: str | None = None
+    outside: str = ""
+    irregularity: str | None = None
 
 
 NO_IMPORTS: Final = Imports()
@@ -223,6 +226,11 @@ class ModelFile:
     def key(self) -> str:
         """The name as Spark compares it."""
         return self.name.lower()
+
+    @property
+    def root(self) -> Path:
+        """The folder of the project."""
+        return Path(self._inherited.root)
 
     @property
     def is_python(self) -> bool:

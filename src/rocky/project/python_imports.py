@@ -16,7 +16,12 @@ import warnings
 from collections.abc import Iterator
 from functools import lru_cache
 from importlib.machinery import ModuleSpec, PathFinder
-from importlib.metadata import Distribution, distribution, packages_distributions
+from importlib.metadata import (
+    Distribution,
+    PackageNotFoundError,
+    distribution,
+    packages_distributions,
+)
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +29,7 @@ from blake3 import blake3
 
 from rocky.project.files import read_bytes
 from rocky.project.models import NO_IMPORTS, Imports, ModelFile
+from rocky.project.plain_code import PLAIN_MODULES, find_irregularity
 
 _DYNAMIC_CALLS: Final = frozenset({"__import__", "exec", "eval", "compile"})
 _DYNAMIC_MODULES: Final = frozenset(
@@ -38,15 +44,17 @@ def find_imports(root: Path, path: str, text: str) -> Imports:
     search = _Search(root.absolute())
     search.follow(root.absolute() / path, text)
     if not search.files and not search.outside:
-        return NO_IMPORTS if search.doubt is None else Imports(doubt=search.doubt)
+        if search.doubt is None and search.irregularity is None:
+            return NO_IMPORTS
+        return Imports(doubt=search.doubt, irregularity=search.irregularity)
     said = [f"{file.relative_to(search.root).as_posix()}\0" for file in search.files]
     contents = [
         blake3(each.encode("utf-8", "surrogateescape") + data).digest()
         for each, data in zip(said, search.files.values(), strict=True)
     ]
-    outside = "\n".join(sorted(search.outside)).encode()
-    digest = blake3(b"".join(sorted(contents)) + outside).digest()
-    return Imports(digest, tuple(search.files), search.doubt)
+    outside = "\n".join(sorted(search.outside))
+    digest = blake3(b"".join(sorted(contents)) + outside.encode()).digest()
+    return Imports(digest, tuple(search.files), search.doubt, outside, search.irregularity)
 
 
 def import_doubt(model: ModelFile) -> str | None:
@@ -91,6 +99,7 @@ class _Search:
         self.files: dict[Path, bytes] = {}
         self.outside: set[str] = set()
         self.doubt: str | None = None
+        self.irregularity: str | None = None
 
     def follow(self, path: Path, text: str) -> None:
         """Look at all that a file imports."""
@@ -102,8 +111,12 @@ class _Search:
                     waiting += self._read(found, found.parent.name)
             tree = _parse(code)
             if tree is None:
+                self.irregularity = self.irregularity or "what is not valid Python"
                 continue
             name = file.relative_to(self.root).as_posix()
+            odd = find_irregularity(tree) if self.irregularity is None else None
+            if odd is not None:
+                self.irregularity = f"{odd} in `{name}`"
             for node in ast.walk(tree):
                 if isinstance(node, ast.Name) and node.id in _DYNAMIC_CALLS:
                     self._doubt(f"`{node.id}` in `{name}` can run any code")
@@ -144,6 +157,8 @@ class _Search:
                 yield each
 
     def _look_outside(self, name: str, found: list[Path]) -> None:
+        if name not in PLAIN_MODULES and not found:
+            self.irregularity = self.irregularity or f"the module `{name}`"
         if name in _DYNAMIC_MODULES:
             self._doubt(f"the module `{name}` can run any code")
         elif name in sys.stdlib_module_names:
@@ -173,6 +188,7 @@ class _Search:
 
     def _doubt(self, why: str) -> None:
         self.doubt = self.doubt or why
+        self.irregularity = self.irregularity or why
 
 
 def _parse(code: str) -> ast.Module | None:
@@ -236,3 +252,12 @@ def _distributions_of(name: str) -> tuple[Distribution, ...]:
 @lru_cache(maxsize=1)
 def _packages() -> dict[str, list[str]]:
     return dict(packages_distributions())
+
+
+@lru_cache(maxsize=64)
+def distribution_version(name: str) -> str | None:
+    """The version of an installed distribution; None where it is not installed."""
+    try:
+        return distribution(name).version
+    except PackageNotFoundError:
+        return None

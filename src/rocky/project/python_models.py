@@ -1,13 +1,14 @@
 """Python models: what a `models/NAME.py` says about itself, read without running it.
 
 The file defines `def model(orders, customers): ...`; each parameter is a table it reads, called by
-the parameter's own name or by what `inputs` in the sidecar says. The columns it gives are declared
-in the sidecar's `output`, because no compiler can work them out.
+the parameter's own name or by what `inputs` in the sidecar says. The columns it gives are those of
+the plan that it builds, or those that the sidecar's `output` declares.
 """
 
 import ast
 import warnings
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from blake3 import blake3
@@ -37,7 +38,7 @@ VOLATILE: Final = "volatile: python"
 """Why a Python model may not repeat: nobody knows what its code does."""
 
 _STRATEGIES: Final = (FullRefresh, Incremental, Merge, DeleteInsert, Snapshot, ContentAddressed)
-_EXAMPLE: Final = '`output = [ { name = "id", type = "bigint", nullable = false } ]`'
+OUTPUT_EXAMPLE: Final = '`output = [ { name = "id", type = "bigint", nullable = false } ]`'
 
 
 class Parameter(NamedTuple):
@@ -107,12 +108,18 @@ def read_parameters(text: str) -> tuple[Parameter, ...]:
     )
 
 
-def inputs_of(model: ModelFile) -> tuple[Input, ...]:
-    """The tables a Python model reads, in the order of its parameters. None when it is unusable."""
+@lru_cache(maxsize=4096)
+def _parameters(text: str) -> tuple[Parameter, ...]:
+    """As `read_parameters`, asked for many times of each text; none of what is unusable."""
     try:
-        parameters = read_parameters(model.text)
+        return read_parameters(text)
     except UnusablePython:
         return ()
+
+
+def inputs_of(model: ModelFile) -> tuple[Input, ...]:
+    """The tables a Python model reads, in the order of its parameters. None when it is unusable."""
+    parameters = _parameters(model.text)
     named = model.settings.inputs
     return tuple(
         Input(each.name, named.get(each.name, each.name), each.span) for each in parameters
@@ -141,11 +148,7 @@ def check_python_model(
         report(_unusable(path, f"`{path}`: {failure.message}", failure.span, failure.help))
         return False
     problems = list(_problems(settings, parameters))
-    columns = read_columns(settings.output, ("output",), problems, OutputColumn)
-    if not columns and "output" not in (document.data if document else {}):
-        message = f"Python model `{stem_of(path)}` declares no `output`"
-        report(_unusable(path, message, None, f"list its columns in a sidecar: {_EXAMPLE}"))
-        return False
+    read_columns(settings.output, ("output",), problems, OutputColumn)
     if document is not None:
         for problem in problems:
             report(document.diagnose(problem, model=stem_of(path)))

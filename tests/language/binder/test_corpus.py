@@ -1,7 +1,7 @@
 import pytest
 
 from rocky.compiler.kept_trees import KeptTrees
-from rocky.compiler.model_binder import body_of
+from rocky.compiler.model_records import body_of
 from rocky.language.binder.query import BoundQuery, bind_text
 from rocky.language.binder.usage import find_usage
 from rocky.language.datatypes.text import parse_schema

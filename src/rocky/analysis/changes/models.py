@@ -14,6 +14,7 @@ from rocky.analysis.changes.columns import compare_columns, compared_type
 from rocky.analysis.changes.settings import compare_settings
 from rocky.analysis.compilation import Compilation, Record, fields_of, unpack_body
 from rocky.analysis.names import Names
+from rocky.analysis.python_plans import PlanTables, PythonPlan, kept_plan
 from rocky.language.binder.logic.digests import NO_RENAMES, Renames
 from rocky.language.binder.logic.queries import Logic, changed_clauses, column_logic
 from rocky.language.declared_functions import DeclaredFunction
@@ -52,9 +53,14 @@ class Side:
     def logic(self, key: str, renames: Renames) -> Logic:
         """How the columns of a model's query are computed, if that can be told."""
         model = self.model(key)
-        if model.is_python:
+        plan = kept_plan(self.record(key).plan) if model.is_python else None
+        if model.is_python and (plan is None or not _stands_for_code(plan, model)):
             return Logic(None, reason="code that is not SQL")
-        found = column_logic(model.sql, _Readable(key, self), renames)
+        readable = _Readable(key, self)
+        if plan is None:
+            found = column_logic(model.sql, readable, renames)
+        else:
+            found = column_logic(plan.sql, PlanTables(readable, plan), renames)
         width = query_width(model.strategy, self.record(key).columns)
         if found.columns is not None and len(found.columns) != width:
             return Logic(None, reason="a list of columns that could not be followed")
@@ -79,6 +85,12 @@ class Side:
             path = (model.target.catalog.lower(), model.target.schema.lower(), key)
             found = self._tables[key] = Table(model.name, fields, path, known)
         return found
+
+
+def _stands_for_code(plan: PythonPlan, model: ModelFile) -> bool:
+    """Whether the SQL of a plan is all that decides the rows of its model."""
+    sure = plan.doubt is None and model.imports.irregularity is None
+    return sure and plan.has_sql and not plan.gaps
 
 
 class _Readable:

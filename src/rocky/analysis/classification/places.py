@@ -130,7 +130,7 @@ def column_place(
     """Where a model names a column, or its star, or only the file."""
     ir = models[model.key]
     found = ir.column(column)
-    if found is not None and found.span is not None and not model.is_python:
+    if found is not None and found.span is not None:
         return model.path, model.place_in_file(found.span)
     return declared_place(project, model.key, column) or (model.path, None)
 

@@ -2,8 +2,8 @@
 
 It is asked for (`[portability] targets`, `--target-dialect`), and looks at records alone: no model
 is parsed again. The bodies of SQL functions are looked at as well. One finding a use, whatever the
-number of engines; where nothing is known of an engine the finding is a warning. Python models have
-no SQL and are not looked at.
+number of engines; where nothing is known of an engine the finding is a warning. Of a Python model
+the plan is looked at, where there is one.
 """
 
 import re
@@ -91,7 +91,8 @@ def divergences(use: Use, targets: Sequence[str]) -> dict[str, Fact]:
 def _finding(model: ModelFile, use: Use, facts: Mapping[str, Fact]) -> Diagnostic:
     span = Span(use.start, use.end)
     return replace(
-        _told(use, facts, model.sql),
+        # Of a plan's SQL nothing was written by anybody: there is no call to show in its place.
+        _told(use, facts, "" if model.is_python else model.sql),
         span=model.place_in_file(span),
         path=model.path,
         labels=model.labels_in_macros(span),
@@ -183,7 +184,7 @@ def _transpiled(sql: str, use: Use, target: str, fact: Fact) -> str | None:
     # It brings the parser library with it, which a compile of what is portable does without.
     from rocky.language.syntax.transpiler import call_at, transpile_call  # noqa: PLC0415
 
-    if use.arguments == CONSTRUCT:
+    if use.arguments == CONSTRUCT or not sql:
         return None
     call = call_at(sql, use.start)
     written = transpile_call(call, target) if call is not None else None

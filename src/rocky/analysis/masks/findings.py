@@ -114,7 +114,7 @@ def _finding(compilation: Compilation, problem: MaskProblem) -> Diagnostic:
         )
     produced = compilation.models[problem.table].column(problem.column)
     span = None
-    if produced is not None and produced.span is not None and not model.is_python:
+    if produced is not None and produced.span is not None:
         span = model.place_in_file(produced.span)
     return Diagnostic(
         code, problem.message, span, model.path, labels=labels, help=help_text, model=model.name

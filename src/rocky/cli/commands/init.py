@@ -30,6 +30,11 @@ _FIRST_STEPS: Final = {
         "rocky run",
         "less README.md      # has five days of growth, accidents and drift",
     ),
+    "python": (
+        "rocky compile",
+        "rocky lineage country_scores.score",
+        "less README.md      # has mistakes to make on purpose",
+    ),
 }
 
 
@@ -58,14 +63,14 @@ def command(settings: Settings, folder: Path) -> ExitCode:
     "--template",
     default=SHOP,
     metavar="NAME",
-    help=f"What to make: {' or '.join(f'`{each}`' for each in PLAYGROUNDS)}. Default: `{SHOP}`.",
+    help=f"What to make: {', '.join(f'`{each}`' for each in PLAYGROUNDS)}. Default: `{SHOP}`.",
 )
 @click.pass_obj
 def playground_command(settings: Settings, folder: Path, template: str) -> ExitCode:
     """Make a small working project to try things on.
 
     FOLDER must be new or empty. `shop` is a graph of models; `replication` copies the tables of
-    three tenants, whose data grows and goes wrong.
+    three tenants, whose data grows and goes wrong; `python` has a model that is DataFrame code.
     """
     report = playground(PlaygroundRequest(folder, template))
     if settings.json:

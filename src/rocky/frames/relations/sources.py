@@ -9,6 +9,7 @@ import pyarrow as pa
 from blake3 import blake3
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from rocky.frames.code_digest import code_digest
 from rocky.frames.expressions import expression
 from rocky.frames.fragments import Fragment, joined, sql
 from rocky.frames.layers import Layer, LayerColumn, split_attribute, unique_names, written
@@ -150,7 +151,7 @@ def mapped(message: Any, lowering: Lowering, lower: Lower, site: Site | None) ->
     return _made_rows(
         message.func.function_name or "code",
         schema.fields,
-        blake3(code.command).digest(),
+        code_digest(code.command),
         lowering,
         site,
         inputs,
@@ -202,7 +203,8 @@ def _made_rows(
         StructField(sql_name, each.type, each.nullable)
         for sql_name, each in zip(own, fields, strict=True)
     )
-    call = lowering.function(name, None, blake3(digest).digest(), columns=columns)
+    own_digest = blake3(digest).digest() if digest else b""
+    call = lowering.function(name, None, own_digest, columns=columns)
     layers = inputs or []
     if layers:
         tables = ", ".join(

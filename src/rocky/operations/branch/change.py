@@ -53,7 +53,9 @@ def open_change(workspace: Workspace, name: str, now: datetime) -> Iterator[Cand
     record = find_branch(workspace, name)
     repository = _repository(workspace, record)
     if repository is None:
-        yield _judge(workspace, record, compile_workspace(workspace), None, (None, None), now)
+        yield _judge(
+            workspace, record, compile_workspace(workspace, asker="person"), None, (None, None), now
+        )
         return
     past = find_change_base(repository, record)
     with open_sides(workspace, past.base.commit, exact=True, list_files=False) as sides:

@@ -15,11 +15,11 @@ from typing import Annotated, Any, Final, Literal
 
 from rocky.analysis.changes.change import Change, Impact, ProjectDiff, Status, TableDiff
 from rocky.analysis.compilation import Compilation
-from rocky.compiler.passes import compile_project
 from rocky.diagnostics import Diagnostic, Severity
 from rocky.diagnostics.render import counted
 from rocky.errors import NothingSelected, ProjectNotFound, UnknownRevision
 from rocky.operations.pipeline_tables import see_pipelines
+from rocky.operations.python_plans import compile_analysed
 from rocky.operations.workspace import Workspace, project_location, unknown_name
 from rocky.project import Project, load_project
 from rocky.project.git import (
@@ -214,10 +214,12 @@ def open_sides(
         # Both sides look at the tables that are there now: git keeps none.
         base = see_pipelines(base, head.root)
         _refuse_unused(workspace, base, head)
-        after = compile_project(head)
+        after = compile_analysed(head, "judge")
         yield Sides(
             # In a folder of its own for the moment, so nothing of it is worth keeping.
-            compile_project(base, cache=False, known=after.models.records()),
+            compile_analysed(
+                base, "judge", cache=False, known=after.models.records(), place=head.root
+            ),
             after,
             name,
             commit,

@@ -1,7 +1,7 @@
 """Python models looked at from the inside: their code builds a plan, which is bound as SQL is.
 
-This runs the author's Python, in a process apart, and so is never done but when it is asked for.
-Nothing of it is kept: a compile believes the declared `output`, and here is said whether it may.
+This runs the author's Python, in a process apart, whatever `[python] analyse` says: it is asked for
+by name.
 """
 
 from collections.abc import Iterator, Sequence
@@ -92,7 +92,7 @@ class CheckPythonReport(Digested):
 
 def check_python(workspace: Workspace, request: CheckPythonRequest) -> CheckPythonReport:
     """Run the code of Python models and bind their plans. Raises InvalidRequest, RockyError."""
-    compilation = compile_workspace(workspace)
+    compilation = compile_workspace(workspace, asker="person")
     models = [each for each in chosen_models(compilation, request.models) if each.is_python]
     chosen = {each.name.lower() for each in models}
     for name in request.models:
@@ -224,8 +224,10 @@ def _opaque(model: ModelFile, reason: Reason, project: Project) -> Diagnostic:
 
 
 def _declared(model: ModelFile, outcome: Outcome, project: Project) -> Iterator[Diagnostic]:
-    """Where the declared output is not what the code gives."""
+    """Where the declared output is not what the code gives; none need be declared."""
     declared = output_of(model)
+    if not declared:
+        return
     given = [each.name.lower() for each in outcome.columns]
     path, span = setting_place(model, project.texts, ("output",), on_key=True)
     for at, each in enumerate(declared):

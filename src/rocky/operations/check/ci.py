@@ -61,7 +61,7 @@ class CiReport(Digested):
 def ci(workspace: Workspace, request: CiRequest) -> CiReport:
     """Compile for a build. Raises what loading raises."""
     compilation = compile_workspace(
-        workspace, jobs=request.jobs, cache=request.cache, portability=True
+        workspace, jobs=request.jobs, cache=request.cache, portability=True, asker="judge"
     )
     compilation = with_consumers_of(compilation, request.consumers)
     found = (

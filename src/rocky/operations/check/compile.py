@@ -11,7 +11,7 @@ from rocky.analysis.compilation import Compilation, complete_reasons, unpack_sch
 from rocky.analysis.contracts import record_baselines
 from rocky.analysis.lineage import reach_models
 from rocky.compiler.fingerprints import Fingerprints, fingerprints_of
-from rocky.compiler.passes import compile_project, has_untyped_tables
+from rocky.compiler.passes import has_untyped_tables
 from rocky.diagnostics import Code, Diagnostic, Severity
 from rocky.errors import InvalidRequest
 from rocky.language.datatypes.text import decode_type
@@ -30,6 +30,7 @@ from rocky.operations.check.unknown_tables import (
 )
 from rocky.operations.digest import Digest, Digested, counts
 from rocky.operations.findings import Finding, errors_in, findings_of
+from rocky.operations.python_plans import compile_analysed
 from rocky.operations.report import Blake3, OnDemand, hidden
 from rocky.operations.workspace import (
     Workspace,
@@ -227,7 +228,9 @@ def _expanded(models: Iterable[ModelFile]) -> Iterator[ExpandedModel]:
 
 
 def _compile(project: Project, request: CompileRequest) -> Compilation:
-    return compile_project(project, jobs=request.jobs, cache=request.cache, portability=True)
+    return compile_analysed(
+        project, "person", jobs=request.jobs, cache=request.cache, portability=True
+    )
 
 
 # ------------------------------------------------------------------ what was asked for

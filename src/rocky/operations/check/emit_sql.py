@@ -2,7 +2,8 @@
 
 It is the author's text with the front matter left out, variables filled in and macros expanded, and
 nothing else changed, so what is given out is what Spark is given. The SQL functions that it calls
-are made before it, so that it runs in a session that knows nothing of the project. With a dialect
+are made before it, so that it runs in a session that knows nothing of the project. Of a Python
+model it is the query that its plan is, where there is one. With a dialect
 it is rewritten, and comments say what of it is not exact. Models that would not run are refused.
 """
 
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocky.analysis.compilation import Compilation, unpack_body, unpack_usage
+from rocky.analysis.python_plans import kept_plan
 from rocky.errors import RockyError
 from rocky.language.declared_functions import FunctionKind
 from rocky.language.dialects.table import Dialect
@@ -84,7 +86,7 @@ class EmittedModel:
 class EmitSqlReport(Digested):
     """The SQL in the order it would run, and the files that were written.
 
-    `left_out` are models that are Python.
+    `left_out` are Python models whose rows no SQL gives.
     """
 
     left_out: tuple[str, ...] = hidden()
@@ -135,22 +137,28 @@ def _lines(model: EmittedModel) -> int:
 
 def emit_sql(workspace: Workspace, request: EmitSqlRequest) -> EmitSqlReport:
     """The SQL that would run. Raises NothingSelected, ErrorsFound, and RockyError for Python."""
-    compilation = compile_workspace(workspace)
+    compilation = compile_workspace(workspace, asker="person")
     names = (request.model,) if request.model is not None else ()
     models = chosen_models(compilation, names)
     findings = chosen_findings(compilation, models) if names else compilation.diagnostics
     undone = "nothing would run, so nothing is printed"
     refuse_errors(compilation, errors_in(findings), undone=undone)
-    python = tuple(each.name for each in models if each.is_python)
+    python = {
+        each.key: why
+        for each in models
+        if each.is_python and (why := _why_no_sql(each, compilation, request.dialect)) is not None
+    }
     if python and names:
-        raise RockyError(f"model `{python[0]}` is Python: there is no SQL to print")
-    models = [each for each in models if not each.is_python]
+        why = next(iter(python.values()))
+        raise RockyError(f"model `{models[0].name}` is Python, and no SQL gives its rows: {why}")
+    left_out = tuple(each.name for each in models if each.key in python)
+    models = [each for each in models if each.key not in python]
     emitted = tuple(_emit(each, compilation, request.dialect) for each in models)
     written: tuple[str, ...] = ()
     if request.out is not None:
         written = _write_files(emitted, compilation.project.root, request.out)
     return EmitSqlReport(
-        left_out=python, dialect=request.dialect or "spark", models=emitted, written=written
+        left_out=left_out, dialect=request.dialect or "spark", models=emitted, written=written
     )
 
 
@@ -158,7 +166,7 @@ def _emit(model: ModelFile, compilation: Compilation, dialect: Dialect | None) -
     head = (model.name, model.path, model.target.full_name)
     masks = compilation.masks.of(model.key)
     if dialect is None:
-        sql = _masked(model, compilation) if masks else model.sql
+        sql = _masked(model, compilation) if masks else _sql_of(model, compilation)
         return EmittedModel(*head, sql, (), _functions(model, compilation))
     if masks:
         raise RockyError(
@@ -172,6 +180,29 @@ def _emit(model: ModelFile, compilation: Compilation, dialect: Dialect | None) -
     found = transpile_model(model, uses, dialect)
     inexact = tuple(InexactUse(each.name, each.line, each.reason) for each in found.inexact)
     return EmittedModel(*head, found.sql, inexact, ())
+
+
+def _sql_of(model: ModelFile, compilation: Compilation) -> str:
+    """A model's query; of a Python model the one that its plan is."""
+    if not model.is_python:
+        return model.sql
+    plan = kept_plan(compilation.models.record(model.key).plan)
+    assert plan is not None
+    return f"{plan.sql}\n"
+
+
+def _why_no_sql(model: ModelFile, compilation: Compilation, dialect: Dialect | None) -> str | None:
+    """Why there is no SQL that gives the rows of a Python model; None where there is."""
+    plan = kept_plan(compilation.models.record(model.key).plan)
+    if plan is None:
+        off = compilation.project.config.python.analyse == "never"
+        return '`analyse = "never"`: its code is not run' if off else "its plan is not known"
+    for note in (plan.needs_rows, plan.failure, *plan.gaps):
+        if note is not None:
+            return note.text
+    if plan.functions:
+        return f"`{plan.functions[0].name}` is code"
+    return f"its plan is Spark's, and is not rewritten for {dialect}" if dialect else None
 
 
 def _functions(model: ModelFile, compilation: Compilation) -> tuple[EmittedFunction, ...]:
@@ -196,7 +227,7 @@ def _masked(model: ModelFile, compilation: Compilation) -> str:
     names = [each.name for each in compilation.models[model.key].columns]
     keyed = any(each.key is not None for each in masks.values())
     note = "-- rocky_keyed_hash is a function that a run makes, with the key inside\n"
-    query = model.sql.rstrip().removesuffix(";")
+    query = _sql_of(model, compilation).rstrip().removesuffix(";")
     return f"{note if keyed else ''}SELECT {chosen.apply(names)} FROM (\n{query}\n)\n"  # noqa: S608 - the author's
 
 

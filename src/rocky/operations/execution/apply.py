@@ -69,7 +69,7 @@ def apply(
     there = workspace.on_production() if asked.branch is None else workspace.on_branch(asked.branch)
     own = known_branch(replace(there, variables=asked.variables, mask_env=asked.mask_env))
     refresh_state(own, state_path(own))
-    compilation = compile_workspace(own)
+    compilation = compile_workspace(own, asker="person")
     check_kept_plan(stored, propose_plan(own, compilation, asked.request), state_path(own))
     begun(stored)
     result = run_compiled(

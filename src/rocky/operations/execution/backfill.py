@@ -104,7 +104,7 @@ def backfill(
     is no interval of it, and what keeps a run from starting.
     """
     workspace = known_branch(workspace)
-    compilation = compile_workspace(workspace)
+    compilation = compile_workspace(workspace, asker="person")
     model = model_named(compilation.project, request.model)
     strategy = _strategy_of(model)
     end = request.end or key_of(datetime.now(UTC), strategy.granularity)

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Literal, Self
 
 from rocky.analysis.compilation import Compilation
-from rocky.compiler.passes import compile_project
 from rocky.errors import PromotionUnfinished, RockyError, RunSkipped, describe_failure
 from rocky.operations.digest import Digest, Digested, counts
 from rocky.operations.execution.pipeline_report import PipelineRun, report_pipeline
@@ -25,6 +24,7 @@ from rocky.operations.pipelines.choice import (
     pipelines_to_run,
 )
 from rocky.operations.pipelines.order import Needs, find_mutual, needed_first, needs_of
+from rocky.operations.python_plans import compile_analysed
 from rocky.operations.report import flat, hidden
 from rocky.operations.workspace import (
     Workspace,
@@ -171,7 +171,9 @@ def run(
     """
     refuse_contradictions(request)
     workspace = known_branch(workspace)
-    return run_compiled(workspace, compile_workspace(workspace), request, ended=ended)
+    return run_compiled(
+        workspace, compile_workspace(workspace, asker="person"), request, ended=ended
+    )
 
 
 def run_compiled(
@@ -244,7 +246,7 @@ class _Invocation:
         wrote = any(not is_of_models(project.config.pipeline[each]) for each in others)
         if not of_models or not wrote:
             return self
-        seen = compile_project(see_pipelines(project))
+        seen = compile_analysed(see_pipelines(project), "person")
         return (
             replace(self, compilation=seen)
             if self.application is None

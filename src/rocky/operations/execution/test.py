@@ -169,7 +169,7 @@ def test(workspace: Workspace, request: TestRequest) -> TestReport:
     Raises NothingSelected, ErrorsFound, and what opening Spark and the warehouse raises.
     """
     workspace = known_branch(workspace, sure=False)
-    compilation = compile_workspace(workspace)
+    compilation = compile_workspace(workspace, asker="person")
     keys = select_models(compilation, request.select)
     plan = plan_steps(compilation, keys)
     # Types further up are guesses when something does not compile: nothing is tested then.

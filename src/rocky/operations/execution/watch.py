@@ -22,6 +22,7 @@ from rocky.operations.digest import Digest, Digested
 from rocky.operations.execution.run import RunReport, run
 from rocky.operations.execution.saves import Saves, table_folders
 from rocky.operations.findings import ErrorsFound
+from rocky.operations.python_plans import plans_of_session
 from rocky.operations.workspace import Workspace, load_workspace
 from rocky.plan.adapters import main_adapter
 from rocky.plan.arguments import Request
@@ -151,7 +152,7 @@ class _Watch:
         """
         if self._session is None or _sees_more(self._session.loaded):
             load = partial(load_workspace, self._workspace, discovered=True)
-            self._session = Session(self._saves.root, load)
+            self._session = Session(self._saves.root, load, plans=plans_of_session("person"))
             compilation = self._session.reload().compilation
         else:
             compilation = self._session.refresh(saved).compilation

@@ -18,10 +18,15 @@ from rocky.operations.digest import Digested
 from rocky.plan.arguments import Request
 
 SHOP: Final = "shop"
-PLAYGROUNDS: Final = (SHOP, "replication")
+PLAYGROUNDS: Final = (SHOP, "replication", "python")
 """The names that `--template` takes."""
 _STARTER: Final = "starter"
-_RENAMED: Final = {"gitignore.txt": ".gitignore", "feed.txt": "feed.py"}
+_RENAMED: Final = {
+    "gitignore.txt": ".gitignore",
+    "feed.txt": "feed.py",
+    "scored_orders.txt": "scored_orders.py",
+    "_rules.txt": "_rules.py",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ def _propose(workspace: Workspace, request: RunRequest) -> tuple[Project, PlanPr
     _refuse_secrets(workspace)
     workspace = known_branch(workspace)
     refresh_state(workspace, state_path(workspace))
-    compilation = compile_workspace(workspace)
+    compilation = compile_workspace(workspace, asker="person")
     proposal = propose_plan(workspace, compilation, request, is_new=True)
     return compilation.project, proposal
 

@@ -206,7 +206,7 @@ def _execute(
     # Who looks at a record or checks it does not wait for pyspark.
     from rocky.replay.execution import PARALLEL, ReplayOptions, replay_project_run  # noqa: PLC0415
 
-    compilation = compile_workspace(workspace)
+    compilation = compile_workspace(workspace, asker="person")
     found = replay_project_run(
         compilation.project,
         recorded,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from rocky.analysis.compilation import Compilation
 from rocky.analysis.disclosure import Disclosure, Secrets
-from rocky.compiler.model_binder import body_of
+from rocky.compiler.model_records import body_of
 from rocky.language.binder.query import BoundQuery
 from rocky.language.datatypes.types import StructField
 from rocky.language.names import quote_name

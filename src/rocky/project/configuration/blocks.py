@@ -177,6 +177,16 @@ class Compile(NamedTuple):
     undeclared: Literal["error", "unknown"] = "error"
 
 
+class Python(NamedTuple):
+    """Whether the code of Python models may be run to know what they give.
+
+    `trusted` runs it for a person who compiles or runs, `always` also where a change is judged, as
+    in `rocky ci`; with `never` a model's declared `output` is believed.
+    """
+
+    analyse: Literal["always", "trusted", "never"] = "trusted"
+
+
 class Portability(NamedTuple):
     """The other engines that models are meant for, and what may be read otherwise there.
 

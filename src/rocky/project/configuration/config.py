@@ -23,6 +23,7 @@ from rocky.project.configuration.blocks import (
     Maintenance,
     Portability,
     Publish,
+    Python,
     Resilience,
     Reuse,
     SchemaEvolution,
@@ -91,6 +92,7 @@ class Config(NamedTuple):
     pipeline: Mapping[str, PipelineSetting] = {}
     lints: LintLevels = NO_LEVELS
     compile: Compile = Compile()
+    python: Python = Python()
     portability: Portability = Portability()
     state: State = State()
     budget: Budget = Budget()

@@ -9,12 +9,21 @@ import re
 import warnings
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from rocky.diagnostics.diagnostic import SourceText, Span
-from rocky.frames.sites import Site
 
 _NAMED: Final = re.compile(r"`([^`]+)`")
+
+
+class Site(NamedTuple):
+    """A range of a Python file: lines from one, columns in bytes of UTF-8 from zero."""
+
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
 
 
 class _File:
@@ -24,18 +33,39 @@ class _File:
         self.source = SourceText(path, text)
 
     @cached_property
-    def calls(self) -> dict[tuple[int, int, int, int], ast.expr]:
+    def _tree(self) -> ast.Module | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                tree = ast.parse(self.source.text)
+                return ast.parse(self.source.text)
             except (SyntaxError, ValueError, RecursionError):
-                return {}
-        return {
-            (each.lineno, each.col_offset, each.end_lineno or 0, each.end_col_offset or 0): each
-            for each in ast.walk(tree)
-            if isinstance(each, ast.expr)
-        }
+                return None
+
+    def call(self, site: "Site") -> ast.expr | None:
+        """The expression that has exactly the range of a site.
+
+        Looked for from the top, only in what holds the range: most of a file is never looked at.
+        """
+        start, end = (site.line, site.column), (site.end_line, site.end_column)
+        waiting: list[ast.AST] = [self._tree] if self._tree is not None else []
+        found = None
+        while waiting:
+            for each in ast.iter_child_nodes(waiting.pop()):
+                if not isinstance(each, ast.expr | ast.stmt):
+                    # What has no place of its own, such as arguments, may hold something that has.
+                    waiting.append(each)
+                    continue
+                if isinstance(each, ast.stmt):
+                    # A decorator stands before what it decorates.
+                    holds = end[0] <= (each.end_lineno or 0)
+                else:
+                    first = each.lineno, each.col_offset
+                    last = each.end_lineno or 0, each.end_col_offset or 0
+                    holds = first <= start and end <= last
+                    found = each if (first, last) == (start, end) else found
+                if holds:
+                    waiting.append(each)
+        return found
 
     def offset(self, line: int, column: int) -> int:
         """The offset of a column in bytes of UTF-8."""
@@ -54,9 +84,10 @@ class _File:
 class CallPlaces:
     """Sites as spans of files, each file read once."""
 
-    def __init__(self, texts: dict[str, str] | None = None) -> None:
-        """`texts` are files that are not read from disk."""
+    def __init__(self, texts: dict[str, str] | None = None, root: Path = Path()) -> None:
+        """`texts` are files that are not read from disk; `root` is where relative paths begin."""
         self._given = texts or {}
+        self._root = root
         self._files: dict[str, _File | None] = {}
 
     def span(self, site: Site | None, about: str) -> tuple[str | None, Span | None]:
@@ -67,7 +98,7 @@ class CallPlaces:
         whole = Span(
             file.offset(site.line, site.column), file.offset(site.end_line, site.end_column)
         )
-        node = file.calls.get((site.line, site.column, site.end_line, site.end_column))
+        node = file.call(site)
         return site.path, self._narrowed(file, node, about) or whole
 
     def _narrowed(self, file: _File, node: ast.expr | None, about: str) -> Span | None:
@@ -107,7 +138,7 @@ class CallPlaces:
             text = self._given.get(path)
             if text is None:
                 try:
-                    text = Path(path).read_text(encoding="utf-8")
+                    text = (self._root / path).read_text(encoding="utf-8")
                 except (OSError, UnicodeDecodeError):
                     # A finding without a text still has its path: code may come from anywhere.
                     text = None
