@@ -93,9 +93,10 @@ def _in_python(file: OpenFile) -> Iterator[Found]:
             for field in table.fields:
                 owners.setdefault(field.name.lower(), set()).add(table.name.lower())
     for text in _TEXT.finditer(file.text):
-        found = owners.get(text[2].lower(), ())
+        column = text[2].lower()
+        found = sorted(owners.get(column, ()))
         if len(found) == 1:
-            yield Found(Symbol("column", *found, text[2].lower()), Span(*text.span(2)))
+            yield Found(Symbol("column", found[0], column), Span(*text.span(2)))
 
 
 def symbol_of_mention(mention: Mention) -> Symbol:
