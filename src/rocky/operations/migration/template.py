@@ -25,7 +25,6 @@ _RENAMED: Final = {
     "gitignore.txt": ".gitignore",
     "feed.txt": "feed.py",
     "scored_orders.txt": "scored_orders.py",
-    "_rules.txt": "_rules.py",
 }
 
 
