@@ -190,9 +190,11 @@ def test_no_file_of_the_project_and_no_cache_is_touched(tmp_path):
 
 
 def test_only_readers_that_see_the_difference_are_bound(tmp_path, monkeypatch):
+    """Also where tables are read that nobody declares, which a compile adds to the project."""
     bound = []
-    workspace = open_project(tmp_path, FILES)
-    compile_workspace(workspace)
+    open_to_all = f'{CONFIG}\n[compile]\nundeclared = "unknown"\n'
+    lake = {"models/lake.sql": "SELECT * FROM lake.events\n", "rocky.toml": open_to_all}
+    workspace = open_project(tmp_path, {**FILES, **lake})
     compiled = supposition.compile_supposed
 
     def noted(*given):

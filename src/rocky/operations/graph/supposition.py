@@ -198,7 +198,8 @@ def _compared(
     contracts = tuple(_broken(before, after, of_contracts))
     failing = {each.model for each in broken}
     others = list(_retyped(before, after, {*failing, supposed.model}))
-    told = {supposed.model, *failing, *(each.model for each in (*contracts, *others))}
+    told = {supposed.model, *failing}
+    told |= {each.model for each in contracts} | {each.model for each in others}
     return SuppositionReport(
         supposed=supposed,
         broken=broken,
