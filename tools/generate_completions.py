@@ -66,6 +66,7 @@ FREE = {
         "head",
         "host",
         "hosts",
+        "if_type",
     ),
     *(
         "idempotency_key",

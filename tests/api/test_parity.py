@@ -188,6 +188,16 @@ PAIRS = (
         classification="pii",
     ),
     pair(
+        "lineage m --column c --if-type string --if-nullable",
+        "graph.supposition.suppose",
+        "suppose",
+        "m",
+        "c",
+        data_type="string",
+        nullable=True,
+    ),
+    pair("lineage m.c --if-dropped", "graph.supposition.suppose", "suppose", "m.c", dropped=True),
+    pair(
         "ci-diff main --exact --model a --fail-on any",
         "changes.diff.diff",
         "diff",
@@ -677,6 +687,10 @@ ANSWERED = (
     ("catalog", lambda opened: opened.catalog()),
     ("dag", lambda opened: opened.dag()),
     ("lineage report", lambda opened: opened.lineage("report")),
+    (
+        "lineage raw.orders.id --if-type date",
+        lambda opened: opened.suppose("raw.orders.id", data_type="date"),
+    ),
     ("emit-sql", lambda opened: opened.emit_sql()),
     ("fmt", lambda opened: opened.fmt()),
     ("docs", lambda opened: opened.docs()),

@@ -193,3 +193,67 @@ def test_a_graph_is_drawn(rocky, write):
     for target in ([], ["b"], ["b.total"]):
         text = rocky("lineage", *target, "--format", "svg").out
         assert ET.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"
+
+
+def test_what_would_break_is_listed_with_its_errors_and_exits_with_0(rocky, write):
+    write({**FILES, "models/c.sql": "SELECT order_id FROM raw.orders WHERE amount > 1\n"})
+    wrong = rocky("-o", "table", "lineage", "raw.orders.amount", "--if-type", "array<int>")
+    column = ("lineage", "raw.orders", "--column", "amount")
+    nullable = rocky("-o", "table", *column, "--if-type", "bigint")
+
+    assert (ExitCode.OK, ExitCode.OK) == (wrong.code, nullable.code)
+    assert wrong.out == (
+        "raw.orders.amount  decimal(12,2), nullable -> array<int>, nullable\n"
+        "\n"
+        "2 models would not compile:\n"
+        "  a\n"
+        "    models/a.sql:1:18: error[E005] the sides of `*` have no common type:"
+        " `array<int>` and `int`\n"
+        "  c\n"
+        "    models/c.sql:1:39: error[E001] the sides of `>` have no common type:"
+        " `array<int>` and `int`\n"
+        "\n"
+        "1 model could be judged only when these are mended:\n"
+        "  b: total\n"
+    )
+    assert nullable.out == (
+        "raw.orders.amount  decimal(12,2), nullable -> bigint, nullable\n"
+        "\n"
+        "Everything would compile as it does now.\n"
+        "\n"
+        "2 models would have other columns:\n"
+        "  a\n"
+        "    doubled: decimal(14,2), nullable -> bigint, nullable\n"
+        "  b\n"
+        "    total: decimal(24,2), nullable -> bigint, nullable\n"
+        "\n"
+        "Also reached, without a difference to the compiler:\n"
+        "  c\n"
+    )
+
+
+def test_a_column_that_is_dropped_is_told_to_programs(rocky, write):
+    write(FILES)
+    document = rocky("lineage", "a.doubled", "--if-dropped").json
+
+    assert (None, ["b"]) == (
+        document["supposed"]["after"],
+        [each["model"] for each in document["broken"]],
+    )
+    (error,) = document["broken"][0]["errors"]
+    assert ("E003", "models/b.sql", 1) == (
+        error["code"],
+        error["span"]["file"],
+        error["span"]["line"],
+    )
+
+
+@pytest.mark.parametrize(
+    "more", [["--upstream"], ["--downstream"], ["--classification", "pii"], ["--format", "dot"]]
+)
+def test_what_would_break_goes_with_no_other_question(rocky, write, more):
+    write(FILES)
+    refused = rocky("-o", "table", "lineage", "raw.orders.amount", "--if-nullable", *more)
+
+    assert ExitCode.FAILED == refused.code
+    assert f"`{' '.join(more) if more[0] == '--format' else more[0]}` does not go" in refused.err

@@ -637,3 +637,11 @@ def test_lineage_names_a_copy_of_unknown_columns_and_the_run_that_makes_them_kno
     assert (ORDERS, "by_day", "rocky run --pipeline bronze") in [
         (each.source, each.target, each.command) for each in found.unknown
     ]
+
+
+def test_a_wrong_use_of_a_column_of_a_copy_is_told_although_no_file_has_its_place(lake):
+    declared = DECLARED.replace('"amount", type = "double"', '"amount", type = "date"')
+    wrong = f"SELECT abs(amount) AS amount FROM {ORDERS}"
+    write(lake.root, {"sources/five.toml": declared, MODEL: wrong})
+
+    assert "E005" in [each.code for each in compile_workspace(workspace_of(lake)).diagnostics]

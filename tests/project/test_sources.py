@@ -1,6 +1,8 @@
+from dataclasses import replace
+
 import pytest
 
-from rocky.language.datatypes.types import BIGINT, UNKNOWN, decimal
+from rocky.language.datatypes.types import BIGINT, UNKNOWN, StructField, decimal
 from tests.project.projects import findings, helps, load
 
 ORDERS = """\
@@ -105,3 +107,14 @@ def test_a_broken_source_file_leaves_the_others_and_its_names(tmp_path):
     assert {"raw.a": 0, "raw.b": 0, "s": 1} == {
         key: len(source.columns) for key, source in project.sources.items()
     }
+
+
+def test_columns_that_were_discovered_stand_in_no_file(tmp_path):
+    files = {
+        "rocky.toml": '[compile]\nundeclared = "unknown"\n',
+        "sources/raw.toml": '[[source]]\nname = "raw.orders"\n',
+    }
+    source = load(tmp_path, files).sources["raw.orders"]
+    found = replace(source, columns=(StructField("id", BIGINT, False),), discovered_ms=1)
+
+    assert ((), (None,)) == (source.column_places, found.column_places)

@@ -55,6 +55,8 @@ def test_tools_answer_with_reports(assistant):
     assert [["raw.orders", "order_id"], ["good", "order_id"], ["reader", "order_id"]] == [
         list(each) for each in reached["structuredContent"]["columns"]
     ]
+    breaks = call(assistant, "what_would_break", column="raw.orders.amount", dropped=True)
+    assert ["good"] == [each["model"] for each in breaks["structuredContent"]["broken"]]
     good = call(assistant, "check_sql", sql="SELECT amount FROM good")["structuredContent"]
     assert (True, ["amount"]) == (good["ok"], [each["name"] for each in good["columns"]])
     bad = call(assistant, "check_sql", sql="SELECT amont FROM good")["structuredContent"]

@@ -282,6 +282,15 @@ def test_a_column_is_followed_to_all_it_reaches_and_to_another(browser, server):
     assert "2 columns on the way" in page.text("main")
     show(page, "reach?from=raw.orders.id&to=alone.one")
     assert "No value of raw.orders.id gets to alone.one" in page.text("main")
+    show(page, "reach?from=raw.orders.country")
+    page.ask("document.querySelector('input[list=all-fates]').value = 'dropped'")
+    page.ask("document.querySelector('form.choices').requestSubmit()")
+    page.wait("document.querySelector('.verdict') !== null")
+    assert "1 model would break with country gone" in page.text("main")
+    assert "models/stg_orders.sql:" in page.text("main")
+    assert "#/table/stg_orders" in page.ask("document.querySelector('.verdict ~ ul a').hash")
+    show(page, "reach?from=raw.orders.country&becomes=strng")
+    assert "`strng` is not a Spark type" in page.text("main")
 
 
 def test_a_run_is_shown_in_time_with_why_and_compared_with_the_one_before(browser, server):

@@ -64,6 +64,7 @@ def test_an_answer_is_the_report_of_its_operation_and_fits_the_document(shop):
         "overlay": "overlay?name=replay",
         "lineage": "lineage?target=stg_orders&downstream=true",
         "trace": "trace?run=latest",
+        "suppose": "suppose?column=raw.orders.id&dropped=true",
     }
     plain = (
         "compile", "list", "catalog", "dag", "history", "run", "cost", "plan", "branches",

@@ -344,7 +344,8 @@ class Compilation:
     `order` lists models so that each comes after what it reads; models in a cycle come last.
     `upstream` and `downstream` hold model, source and seed names as the project declares them.
     `diagnostics` are final: suppressed ones are gone, levels are set. `masks` are those of the
-    environment that the project is in.
+    environment that the project is in. `loaded` is the project without what the compile added to
+    it, such as tables that nobody declares, and twins.
     """
 
     project: Project
@@ -354,6 +355,7 @@ class Compilation:
     downstream: Mapping[str, tuple[str, ...]]
     diagnostics: tuple[Diagnostic, ...]
     statistics: Statistics
+    loaded: Project
     masks: MaskPlan = NO_MASK_PLAN
     _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """What somebody has worked out of it, for as long as it is there."""

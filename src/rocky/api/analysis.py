@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from rocky.operations.graph.lineage_report import ColumnLineage, ModelLineage, ProjectLineage
     from rocky.operations.graph.list import Kind
     from rocky.operations.graph.list_report import Listed
+    from rocky.operations.graph.supposition import SuppositionReport
     from rocky.operations.graph.tag_lineage import TagLineage
     from rocky.operations.interfaces.imports import UpdateImportsReport
     from rocky.operations.interfaces.publish import PublishReport
@@ -180,6 +181,23 @@ class Analysis(Records):
         from rocky.operations.graph.lineage import LineageRequest, lineage
 
         return lineage(self, LineageRequest(target, column, upstream, downstream, classification))
+
+    def suppose(
+        self,
+        target: str,
+        column: str | None = None,
+        *,
+        data_type: str | None = None,
+        nullable: bool = False,
+        dropped: bool = False,
+    ) -> "SuppositionReport":
+        """What would not compile if a column had another type, could be null, or were dropped.
+
+        The project is compiled in memory with that one difference; nothing is written.
+        """
+        from rocky.operations.graph.supposition import SuppositionRequest, suppose
+
+        return suppose(self, SuppositionRequest(target, column, data_type, nullable, dropped))
 
     def diff(
         self,

@@ -133,7 +133,7 @@ def judge_models(
 
     `unpacked` are models whose records are as they were.
     """
-    project = _with_undeclared(project, outcome.records, memory)
+    loaded, project = project, _with_undeclared(project, outcome.records, memory)
     models = CompiledModels(project, outcome.records, stamp, unpacked)
     if memory.graph is None:
         memory.graph = _graph(project, outcome)
@@ -169,6 +169,7 @@ def judge_models(
         graph.downstream,
         (),
         _statistics(project, outcome, models),
+        loaded,
     )
     if mask_strategies(project) or project.config.mask != NO_MASKS:
         # As above: a mask is bound, too.

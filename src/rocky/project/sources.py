@@ -90,7 +90,12 @@ class SourceTable:
 
     @property
     def column_places(self) -> tuple[Span | None, ...]:
-        """Where the names of its columns stand in `file`, in the columns' order."""
+        """Where the names of its columns stand in `file`, in the columns' order.
+
+        Those of a copy, and those that were discovered, stand nowhere.
+        """
+        if not self.is_declared or self.discovered_ms:
+            return tuple(None for _ in self.columns)
         return column_places(self.columns, self.document, ("source", self.index, "columns"))
 
 

@@ -10,7 +10,6 @@ from typing import Final, get_args
 from rocky.operations.branch import show as branch_views
 from rocky.operations.branch.approve import ApprovalsReport, ApprovalsRequest, approvals
 from rocky.operations.changes.diff import DiffReport, DiffRequest, ReachReport, diff
-from rocky.operations.check.compile import CompileReport, CompileRequest, compile_models
 from rocky.operations.check.query import QueryReport, QueryRequest, check_project_query
 from rocky.operations.governance.compliance import (
     ComplianceReport,
@@ -18,14 +17,6 @@ from rocky.operations.governance.compliance import (
     compliance,
 )
 from rocky.operations.governance.declared_readers import DeclaredReadersReport, declared_readers
-from rocky.operations.graph.dag import DagReport, DagRequest, dag
-from rocky.operations.graph.lineage import LineageRequest, lineage
-from rocky.operations.graph.lineage_report import ColumnLineage, ModelLineage, ProjectLineage
-from rocky.operations.graph.list import ListRequest, list_project
-from rocky.operations.graph.list_report import ListReport
-from rocky.operations.graph.path import PathReport, PathRequest, find_path
-from rocky.operations.graph.tag_lineage import TagLineage
-from rocky.operations.page.catalog import CatalogReport, CatalogRequest, catalog
 from rocky.operations.page.overlays import OverlayName, OverlayReport, OverlayRequest, overlay
 from rocky.operations.plan import PlanReport, preview_plan
 from rocky.operations.plan.why import WhyReport, WhyRequest, why
@@ -54,10 +45,10 @@ from rocky.plan.request import RunRequest
 from rocky.protocol.disclosure import shown_history, shown_record, shown_state
 from rocky.protocol.endpoint import Arguments, Endpoint, Parameter
 from rocky.protocol.first_endpoints import FIRST
+from rocky.protocol.graph_endpoints import GRAPH, SELECT
 from rocky.protocol.memory import Memory
 
 _RUN: Final = Parameter("run", "a run's id, the beginning of one, or `latest`")
-_SELECT: Final = Parameter("select", "selectors, as `rocky run` takes them", many=True)
 _BRANCH: Final = Parameter("branch", "the name of a branch", required=True)
 _BASE: Final = Parameter("base", "what to compare with, as `rocky ci-diff BASE`")
 _LIMIT: Final = Parameter("limit", "at most so many", int)
@@ -70,42 +61,6 @@ _MODEL: Final = Parameter("model", "the name of a model")
 def _overlay(memory: Memory, given: Arguments) -> OverlayReport:
     request = OverlayRequest(given["name"], given["base"])
     return overlay(memory.workspace, memory.page(), request)
-
-
-# ------------------------------------------------------------------ the graph
-
-
-def _compile(memory: Memory, _: Arguments) -> CompileReport:
-    return compile_models(memory.workspace, CompileRequest())
-
-
-def _list(memory: Memory, given: Arguments) -> object:
-    return list_project(memory.workspace, ListRequest(None, given["select"]))
-
-
-def _catalog(memory: Memory, given: Arguments) -> CatalogReport:
-    return catalog(memory.workspace, CatalogRequest(given["select"]))
-
-
-def _dag(memory: Memory, _: Arguments) -> DagReport:
-    return dag(memory.workspace, DagRequest())
-
-
-def _lineage(memory: Memory, given: Arguments) -> object:
-    return lineage(
-        memory.workspace,
-        LineageRequest(
-            given["target"],
-            given["column"],
-            given["upstream"],
-            given["downstream"],
-            given["classification"],
-        ),
-    )
-
-
-def _path(memory: Memory, given: Arguments) -> PathReport:
-    return find_path(memory.workspace, PathRequest(given["from"], given["to"] or None))
 
 
 # ------------------------------------------------------------------ the past
@@ -219,33 +174,7 @@ ENDPOINTS: Final = (
             _BASE,
         ),
     ),
-    Endpoint("compile", "What `rocky compile` finds.", (CompileReport,), _compile),
-    Endpoint("list", "Models, sources and seeds.", (ListReport,), _list, (_SELECT,)),
-    Endpoint("catalog", "Tables with their columns.", (CatalogReport,), _catalog, (_SELECT,)),
-    Endpoint("dag", "The graph, layer by layer.", (DagReport,), _dag),
-    Endpoint(
-        "lineage",
-        "Where a model's or a column's values come from, and what they reach.",
-        (ModelLineage, ColumnLineage, ProjectLineage, TagLineage),
-        _lineage,
-        (
-            Parameter("target", "a model, a source or a seed"),
-            Parameter("column", "one of its columns"),
-            Parameter("upstream", "what it comes from", bool),
-            Parameter("downstream", "what is made from it", bool),
-            Parameter("classification", "every column with this tag"),
-        ),
-    ),
-    Endpoint(
-        "path",
-        "The way between two columns, or all that one reaches.",
-        (PathReport,),
-        _path,
-        (
-            Parameter("from", "MODEL.COLUMN", required=True),
-            Parameter("to", "MODEL.COLUMN; without it, wherever its values go"),
-        ),
-    ),
+    *GRAPH,
     Endpoint(
         "history",
         "What ran, newest first; of a model its executions.",
@@ -306,7 +235,7 @@ ENDPOINTS: Final = (
         "What a run would build or reuse, and why; nothing is kept.",
         (PlanReport,),
         _plan,
-        (_SELECT,),
+        (SELECT,),
         is_kept=False,
         shows_values=True,
     ),

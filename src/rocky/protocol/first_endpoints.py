@@ -34,9 +34,9 @@ FIRST: Final = (
     ),
 )
 _OTHERS: Final = (
-    "overlay", "compile", "list", "catalog", "dag", "lineage", "path", "history", "run", "trace",
-    "cost", "diff", "why", "check_sql", "branches", "branch", "approvals", "compliance", "readers",
-    "counts",
+    "overlay", "compile", "list", "catalog", "dag", "lineage", "path", "suppose", "history", "run",
+    "trace", "cost", "diff", "why", "check_sql", "branches", "branch", "approvals", "compliance",
+    "readers", "counts",
 )  # fmt: skip
 _OF_ONE_PERSON: Final = ("logs", "record", "verify", "plan", "rows", "files", "state")
 """They show values, or read whole tables. A test holds both equal to the endpoints themselves."""

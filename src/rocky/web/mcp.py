@@ -45,6 +45,11 @@ TOOLS: Final = (
     Tool(
         "blast_radius", "path", "All columns that a column reaches, or the way between two columns."
     ),
+    Tool(
+        "what_would_break",
+        "suppose",
+        "Which models would not compile if a column had another type, could be null or were gone.",
+    ),
     Tool("findings", "compile", "What the compiler finds in the project."),
     Tool("breaking_changes", "diff", "What changed since a base of git, and what breaks readers."),
     Tool("compliance", "compliance", "Which classified columns are masked, where and by what."),

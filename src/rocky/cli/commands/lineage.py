@@ -9,8 +9,10 @@ import click
 from rocky.analysis.lineage import ColumnRef, Hop, RowHop, Trace
 from rocky.cli.console import ExitCode, write_note, write_report, write_text
 from rocky.cli.options import RockyCommand, Settings, format_option, use_json
+from rocky.cli.render.supposition import render_supposition
 from rocky.cli.render.tables import render_table
 from rocky.cli.render.tag_lineage import render_tag
+from rocky.errors import InvalidRequest
 from rocky.language.datatypes.types import UNKNOWN
 from rocky.operations.graph.lineage import LineageRequest, lineage
 from rocky.operations.graph.lineage_report import (
@@ -22,10 +24,17 @@ from rocky.operations.graph.lineage_report import (
     ProjectLineage,
     Relation,
 )
+from rocky.operations.graph.supposition import (
+    SuppositionReport,
+    SuppositionRequest,
+    suppose,
+)
 from rocky.operations.graph.tag_lineage import TagLineage
 from rocky.operations.graph.unknown_origins import UnknownOrigin
 
-REPORTS: Final = {"lineage": ModelLineage | ColumnLineage | ProjectLineage | TagLineage}
+REPORTS: Final = {
+    "lineage": ModelLineage | ColumnLineage | ProjectLineage | TagLineage | SuppositionReport
+}
 _Edges = Sequence[tuple[str, str, str]]
 """From, to, and a label, which may be empty."""
 
@@ -38,26 +47,71 @@ _Edges = Sequence[tuple[str, str, str]]
 @click.option(
     "--classification", metavar="TAG", help="Where a tag goes, in the project or in TARGET."
 )
+@click.option("--if-type", metavar="TYPE", help="What would not compile if a column had this type.")
+@click.option("--if-nullable", is_flag=True, help="What would not compile if it could be null.")
+@click.option("--if-dropped", is_flag=True, help="What would not compile if it were not there.")
 @format_option(("text", "dot", "mermaid", "svg"), "text, a graph to draw, or drawn. Default: text.")
 @click.pass_obj
-def command(
+def command(  # noqa: PLR0913 - one for each option
     settings: Settings,
     target: str | None,
     column: str | None,
     upstream: bool,
     downstream: bool,
     classification: str | None,
+    if_type: str | None,
+    if_nullable: bool,
+    if_dropped: bool,
     style: str | None,
 ) -> ExitCode:
     """Show where a model's or a column's values come from.
 
     TARGET is MODEL or MODEL.COLUMN; sources and seeds work too: raw.orders, raw.orders.amount.
     For a model both directions are shown unless one is chosen. Without TARGET it is the whole
-    project.
+    project. With an --if option the project is compiled in memory with the column as it says, and
+    what would break is listed; nothing is written.
     """
     as_json = use_json(settings, style)
+    if if_type is not None or if_nullable or if_dropped:
+        others = {
+            "--upstream": upstream,
+            "--downstream": downstream,
+            "--classification": classification is not None,
+            f"--format {style}": style in ("dot", "mermaid", "svg"),
+        }
+        _refuse_others(target, [option for option, is_asked in others.items() if is_asked])
+        supposed = SuppositionRequest(target or "", column, if_type, if_nullable, if_dropped)
+        _write_supposition(suppose(settings.workspace, supposed), as_json=as_json)
+        return ExitCode.OK
     request = LineageRequest(target, column, upstream, downstream, classification)
-    report = lineage(settings.workspace, request)
+    return _write_lineage(settings, lineage(settings.workspace, request), style, as_json=as_json)
+
+
+def _refuse_others(target: str | None, others: Sequence[str]) -> None:
+    """Refuse what cannot be asked together with what would break."""
+    if target is None:
+        raise InvalidRequest("name the column, as in `rocky lineage MODEL.COLUMN --if-dropped`")
+    for option in others:
+        raise InvalidRequest(
+            f"`{option}` does not go with `--if-type`, `--if-nullable` and `--if-dropped`,"
+            " which list what would break; leave it out"
+        )
+
+
+def _write_supposition(report: SuppositionReport, *, as_json: bool) -> None:
+    if as_json:
+        write_report("lineage", report)
+    else:
+        write_text(render_supposition(report))
+
+
+def _write_lineage(
+    settings: Settings,
+    report: ModelLineage | ColumnLineage | ProjectLineage | TagLineage,
+    style: str | None,
+    *,
+    as_json: bool,
+) -> ExitCode:
     if as_json:
         write_report("lineage", report)
     elif style == "dot":

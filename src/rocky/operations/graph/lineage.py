@@ -91,10 +91,18 @@ def lineage(
 
 def find_column(compilation: Compilation, target: str) -> ColumnRef:
     """The column that a text names. Raises NothingSelected, and InvalidRequest for a table."""
-    relation, column = _Relations(compilation).resolve(target, None)
-    if column is None:
-        raise InvalidRequest(f"`{target}` is no column: write `MODEL.COLUMN`")
+    relation, column = find_relation_column(compilation, target)
     return ColumnRef(relation.name, column.name)
+
+
+def find_relation_column(
+    compilation: Compilation, target: str, column: str | None = None
+) -> tuple[Relation, LineageColumn]:
+    """The column that a text names, or that of a table, with the table. Raises as `find_column`."""
+    relation, found = _Relations(compilation).resolve(target, column)
+    if found is None:
+        raise InvalidRequest(f"`{target}` is no column: write `MODEL.COLUMN`")
+    return relation, found
 
 
 def _refuse_ways(request: LineageRequest) -> None:
