@@ -270,6 +270,20 @@ def test_rows_that_the_writer_sorts_are_in_the_order_of_spark(spark, cluster_by,
 
 
 @pytest.mark.spark
+def test_pieces_that_the_writer_sorts_are_those_of_spark(spark, tmp_path, monkeypatch):
+    frame = spark.sql(EDGES)
+    found = []
+    for hardly_cut in (1_000_000, 1e12):
+        monkeypatch.setattr("rocky.spark.hashed_parquet._HARDLY_CUT", hardly_cut)
+        folder = tmp_path / str(hardly_cut)
+        made = staged(frame, folder, Layout(canonical=True, pieces=3))
+        files = sorted(path.read_bytes() for path in folder.glob("*.parquet"))
+        found.append((made.rows, made.rows_hash, files))
+    assert found[0] == found[1]
+    assert 3 == len(found[0][2])
+
+
+@pytest.mark.spark
 def test_more_rows_than_one_file_takes_are_sorted_before_they_are_cut(spark, tmp_path):
     frame = spark.sql("SELECT CAST(97 * id % 100 AS int) AS a FROM range(100)")
 

@@ -27,6 +27,9 @@ _NAME: Final = "rocky.rows.hash"
 _ORDER: Final = "rocky.rows.order"
 _MOST: Final = "rocky.rows.most"
 _TOO_MANY: Final = "more rows than one file takes"
+_FLOATS: Final = ("float", "double")
+_HARDLY_CUT: Final = 1_000_000
+"""Files of so many rows or more are those of a piece; fewer are what a piece is cut into."""
 MOST_ROWS: Final = "maxRecordsPerFile"
 _NOT_HASHED: Final = ("variant", "void")
 _NESTED: Final = (ArrayType, MapType, StructType)
@@ -75,15 +78,21 @@ class Told:
     def sorted_by_writer(self, fields: Sequence[StructField]) -> "Told | None":
         """The same, but that the writer sorts; None where it does not do that.
 
-        It has rows of plain columns and a table of one file, without partitions.
+        It has rows of plain columns and files that are not cut, in no partitions. Beside tables of
+        one file these are all with floats: Spark would compare the hash of all columns where zeros
+        tie, and takes a second to plan that for sixty of them.
         """
         layout = self.layout
-        if self.parts or not (layout.canonical and layout.in_one_file and layout.pieces == 1):
+        if self.parts or not layout.canonical:
             return None
         if any(isinstance(each.type, _NESTED) for each in fields):
             return None
-        places = {field.name: place for place, field in enumerate(fields)}
-        order = [*(places[name] for name in layout.cluster_by), *range(len(fields))]
+        floats = any(each.type.kind in _FLOATS for each in fields)
+        alone = layout.in_one_file and layout.pieces == 1
+        if not alone and not (floats and layout.max_rows_per_file >= _HARDLY_CUT):
+            return None
+        places = {field.name.lower(): place for place, field in enumerate(fields)}
+        order = [*(places[name.lower()] for name in layout.cluster_by), *range(len(fields))]
         options = {name: value for name, value in self.options.items() if name != MOST_ROWS}
         options[_ORDER] = ",".join(map(str, dict.fromkeys(order)))
         options[_MOST] = str(layout.max_rows_per_file)
