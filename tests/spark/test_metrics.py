@@ -10,7 +10,14 @@ import pytest
 from rocky.spark.connection import adopt_session
 from rocky.spark.failures import SPARK_ERRORS, classify_failure
 from rocky.spark.interface import FailureKind, Metrics
-from rocky.spark.jobs import ClassicJobs, StageProgress, jobs_of, known_tasks, sum_stages
+from rocky.spark.jobs import (
+    ClassicJobs,
+    StageProgress,
+    jobs_of,
+    known_tasks,
+    read_figures,
+    sum_stages,
+)
 
 FIGURES = (
     "executorRunTime", "executorCpuTime", "inputBytes", "inputRecords", "shuffleWriteBytes",
@@ -157,6 +164,30 @@ def test_a_cancelled_model_stops_and_starts_no_further_job_while_others_go_on(co
 def test_figures_that_spark_has_forgotten_are_unknown_and_not_zero(connection, jobs, monkeypatch):
     with jobs.tagged("model"):
         write_nothing(connection.session.range(3))
+    # As where the jar is not.
+    monkeypatch.setattr(jobs, "_figures", None)
     monkeypatch.setattr(jobs, "_jobs", lambda tag: [{"stageIds": [10**9]}])
 
     assert Metrics() == jobs.metrics("model")
+
+
+def test_a_stage_that_spark_has_forgotten_is_a_line_without_anything():
+    complete = "COMPLETE 2 2 0 0 7 8000000 9 10 11 12 13 6"
+
+    assert [[], 2] == [read_figures("\n")[0], len(read_figures(f"{complete}\n\n"))]
+    ((attempt,),) = read_figures(f"{complete}\n")
+    assert Metrics(7, 8, 9, 10, 11, 12, 6, 2) == sum_stages([attempt])
+
+
+@pytest.mark.spark
+def test_figures_are_the_same_in_one_answer_and_field_by_field(connection, jobs, monkeypatch):
+    with jobs.tagged("model"):
+        write_nothing(
+            connection.session.range(0, 1000, 1, 3).repartition(2).sortWithinPartitions("id")
+        )
+
+    at_once = jobs.metrics("model")
+    monkeypatch.setattr(jobs, "_figures", None)
+
+    assert at_once == jobs.metrics("model")
+    assert 5 == at_once.tasks

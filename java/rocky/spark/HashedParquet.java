@@ -1,5 +1,6 @@
 package rocky.spark;
 
+import java.util.Arrays;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
@@ -26,9 +27,18 @@ public final class HashedParquet extends ParquetFileFormat {
   /** The option that names a write. */
   public static final String NAME = "rocky.rows.hash";
 
+  /** The option that has rows sorted as they are written: the places of the columns to sort by. */
+  public static final String ORDER = "rocky.rows.order";
+
+  /** The option that says how many rows are sorted into a file; more of them fail the write. */
+  public static final String MOST = "rocky.rows.most";
+
+  /** How the names of folders begin that a write puts its partitions into. */
+  private static final String PARTITION = "__part_";
+
   private static final ConcurrentMap<String, RowsSum> SUMS = new ConcurrentHashMap<>();
 
-  /** Rows and hash of the write of this name, once; null when there was none. */
+  /** Rows and hashes of the write of this name, once; null when there was none. */
   public static String take(String name) {
     RowsSum found = SUMS.remove(name);
     return found == null ? null : found.told();
@@ -45,7 +55,12 @@ public final class HashedParquet extends ParquetFileFormat {
     RowsSum sum = new RowsSum();
     session.sparkContext().register(sum);
     SUMS.put(name.get(), sum);
-    return new Factory(spark, sum);
+    Option<String> order = options.get(ORDER);
+    if (order.isEmpty()) {
+      return new Factory(spark, sum, null, 0);
+    }
+    int[] places = Arrays.stream(order.get().split(",")).mapToInt(Integer::parseInt).toArray();
+    return new Factory(spark, sum, places, Long.parseLong(options.get(MOST).get()));
   }
 
   @Override
@@ -63,10 +78,14 @@ public final class HashedParquet extends ParquetFileFormat {
 
     private final OutputWriterFactory spark;
     private final RowsSum sum;
+    private final int[] order;
+    private final long most;
 
-    Factory(OutputWriterFactory spark, RowsSum sum) {
+    Factory(OutputWriterFactory spark, RowsSum sum, int[] order, long most) {
       this.spark = spark;
       this.sum = sum;
+      this.order = order;
+      this.most = most;
     }
 
     @Override
@@ -76,7 +95,9 @@ public final class HashedParquet extends ParquetFileFormat {
 
     @Override
     public OutputWriter newInstance(String path, StructType schema, TaskAttemptContext context) {
-      return new Writer(spark.newInstance(path, schema, context), new RowHasher(schema), sum);
+      Writer writer =
+          new Writer(spark.newInstance(path, schema, context), new RowHasher(schema), sum);
+      return order == null ? writer : new SortingWriter(writer, schema, order, most);
     }
   }
 
@@ -84,6 +105,7 @@ public final class HashedParquet extends ParquetFileFormat {
     private final OutputWriter spark;
     private final RowHasher hasher;
     private final RowsSum sum;
+    private final HashSum found = new HashSum();
 
     Writer(OutputWriter spark, RowHasher hasher, RowsSum sum) {
       this.spark = spark;
@@ -95,12 +117,26 @@ public final class HashedParquet extends ParquetFileFormat {
     public void write(InternalRow row) {
       spark.write(row);
       hasher.hash(row);
-      sum.addRow(hasher.low(), hasher.high());
+      found.addRow(hasher.low(), hasher.high());
     }
 
     @Override
     public void close() {
       spark.close();
+      sum.addFile(below(spark.path()), found);
+    }
+
+    /** A path from the folder on that is written: the file, and the partitions it lies in. */
+    private static String below(String path) {
+      int start = path.lastIndexOf('/') + 1;
+      while (start > 0) {
+        int folder = path.lastIndexOf('/', start - 2) + 1;
+        if (!path.startsWith(PARTITION, folder)) {
+          break;
+        }
+        start = folder;
+      }
+      return path.substring(start);
     }
 
     @Override

@@ -59,18 +59,18 @@ public final class RowHasher {
   private static final int FLAGS_A_WORD = 31;
   private static final int WIDEST_LONG = 18;
 
-  private static final int BOOLEAN = 0;
-  private static final int BYTE = 1;
-  private static final int SHORT = 2;
-  private static final int INT = 3;
-  private static final int LONG = 4;
-  private static final int FLOAT = 5;
-  private static final int DOUBLE = 6;
-  private static final int SMALL_DECIMAL = 7;
-  private static final int LARGE_DECIMAL = 8;
-  private static final int STRING = 9;
-  private static final int BINARY = 10;
-  private static final int STRUCT = 11;
+  static final int BOOLEAN = 0;
+  static final int BYTE = 1;
+  static final int SHORT = 2;
+  static final int INT = 3;
+  static final int LONG = 4;
+  static final int FLOAT = 5;
+  static final int DOUBLE = 6;
+  static final int SMALL_DECIMAL = 7;
+  static final int LARGE_DECIMAL = 8;
+  static final int STRING = 9;
+  static final int BINARY = 10;
+  static final int STRUCT = 11;
   private static final int ARRAY = 12;
   private static final int MAP = 13;
 
@@ -95,6 +95,41 @@ public final class RowHasher {
     floats = placesOf(FLOAT);
     flagCount = kinds.length + doubles.length + floats.length;
     plain = Arrays.stream(kinds).noneMatch(kind -> kind == STRUCT);
+  }
+
+  /** What a type is to a hash, and to an order. */
+  static int kindOf(DataType type) {
+    if (type instanceof BooleanType) {
+      return BOOLEAN;
+    } else if (type instanceof ByteType) {
+      return BYTE;
+    } else if (type instanceof ShortType) {
+      return SHORT;
+    } else if (type instanceof IntegerType || type instanceof DateType
+        || type instanceof YearMonthIntervalType) {
+      return INT;
+    } else if (type instanceof LongType || type instanceof TimestampType
+        || type instanceof TimestampNTZType || type instanceof DayTimeIntervalType) {
+      return LONG;
+    } else if (type instanceof FloatType) {
+      return FLOAT;
+    } else if (type instanceof DoubleType) {
+      return DOUBLE;
+    } else if (type instanceof DecimalType) {
+      return ((DecimalType) type).precision() <= WIDEST_LONG ? SMALL_DECIMAL : LARGE_DECIMAL;
+    } else if (type instanceof StringType) {
+      return STRING;
+    } else if (type instanceof BinaryType) {
+      return BINARY;
+    } else if (type instanceof StructType) {
+      return STRUCT;
+    } else if (type instanceof ArrayType) {
+      return ARRAY;
+    } else if (type instanceof MapType) {
+      return MAP;
+    }
+    throw new IllegalArgumentException("rows with a " + type.simpleString()
+        + " are hashed by Spark's expressions");
   }
 
   private int[] placesOf(int kind) {
@@ -342,40 +377,6 @@ public final class RowHasher {
           ? ((DecimalType) type).precision() : 0;
       scale = precision > 0 ? ((DecimalType) type).scale() : 0;
       parts = partsOf(type);
-    }
-
-    private static int kindOf(DataType type) {
-      if (type instanceof BooleanType) {
-        return BOOLEAN;
-      } else if (type instanceof ByteType) {
-        return BYTE;
-      } else if (type instanceof ShortType) {
-        return SHORT;
-      } else if (type instanceof IntegerType || type instanceof DateType
-          || type instanceof YearMonthIntervalType) {
-        return INT;
-      } else if (type instanceof LongType || type instanceof TimestampType
-          || type instanceof TimestampNTZType || type instanceof DayTimeIntervalType) {
-        return LONG;
-      } else if (type instanceof FloatType) {
-        return FLOAT;
-      } else if (type instanceof DoubleType) {
-        return DOUBLE;
-      } else if (type instanceof DecimalType) {
-        return ((DecimalType) type).precision() <= WIDEST_LONG ? SMALL_DECIMAL : LARGE_DECIMAL;
-      } else if (type instanceof StringType) {
-        return STRING;
-      } else if (type instanceof BinaryType) {
-        return BINARY;
-      } else if (type instanceof StructType) {
-        return STRUCT;
-      } else if (type instanceof ArrayType) {
-        return ARRAY;
-      } else if (type instanceof MapType) {
-        return MAP;
-      }
-      throw new IllegalArgumentException("rows with a " + type.simpleString()
-          + " are hashed by Spark's expressions");
     }
 
     private static Member[] partsOf(DataType type) {

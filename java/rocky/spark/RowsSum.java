@@ -1,9 +1,12 @@
 package rocky.spark;
 
+import java.util.Map;
+import java.util.TreeMap;
+
 import org.apache.spark.util.AccumulatorV2;
 
 /**
- * The number of rows and the sum of their hashes modulo 2^128, from the tasks of one write.
+ * The number of rows and the sum of their hashes modulo 2^128 of each file of one write.
  *
  * Spark adds what a task has found once for each piece of the result, from the attempt that
  * succeeded: tasks that fail, are tried again or run twice at a time leave nothing here.
@@ -11,26 +14,17 @@ import org.apache.spark.util.AccumulatorV2;
 final class RowsSum extends AccumulatorV2<RowsSum, RowsSum> {
   private static final long serialVersionUID = 1L;
 
-  private long rows;
-  private long low;
-  private long high;
+  /** By the path of each file below the folder that is written. */
+  private final TreeMap<String, HashSum> files = new TreeMap<>();
 
-  /** One more row, by the two halves of its hash. */
-  void addRow(long rowLow, long rowHigh) {
-    rows++;
-    addHash(rowLow, rowHigh);
-  }
-
-  private void addHash(long otherLow, long otherHigh) {
-    low += otherLow;
-    boolean carry = Long.compareUnsigned(low, otherLow) < 0;
-    high += otherHigh + (carry ? 1 : 0);
+  /** One more file, complete. */
+  void addFile(String path, HashSum sum) {
+    files.computeIfAbsent(path, absent -> new HashSum()).add(sum);
   }
 
   @Override
   public void add(RowsSum other) {
-    rows += other.rows;
-    addHash(other.low, other.high);
+    other.files.forEach(this::addFile);
   }
 
   @Override
@@ -40,7 +34,7 @@ final class RowsSum extends AccumulatorV2<RowsSum, RowsSum> {
 
   @Override
   public boolean isZero() {
-    return rows == 0;
+    return files.isEmpty();
   }
 
   @Override
@@ -52,9 +46,7 @@ final class RowsSum extends AccumulatorV2<RowsSum, RowsSum> {
 
   @Override
   public void reset() {
-    rows = 0;
-    low = 0;
-    high = 0;
+    files.clear();
   }
 
   @Override
@@ -62,9 +54,15 @@ final class RowsSum extends AccumulatorV2<RowsSum, RowsSum> {
     return this;
   }
 
-  /** The rows, then the hash as 32 hex digits. */
+  /** The rows, then the hash as 32 hex digits; then the hash and the path of each file. */
   String told() {
-    return String.format("%d %016x%016x", rows, high, low);
+    HashSum all = new HashSum();
+    StringBuilder each = new StringBuilder();
+    for (Map.Entry<String, HashSum> file : files.entrySet()) {
+      all.add(file.getValue());
+      each.append('\n').append(file.getValue().hex()).append(' ').append(file.getKey());
+    }
+    return all.rows() + " " + all.hex() + each;
   }
 
   @Override

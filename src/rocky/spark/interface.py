@@ -6,7 +6,7 @@ cannot be stored: Spark's Parquet writer takes more than it or anybody else can 
 of nulls of no type, for one), so its list decides, and says the way out in the query's own terms.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, NamedTuple
@@ -28,7 +28,8 @@ class Layout:
     inputs alone. Not canonical: rows are written as they come. Either way rows close together in
     `cluster_by` are close together in files, so that a merge or a filter touches few of them.
     `in_one_task` says that the task which sorts a single piece may make its rows too: of little
-    data, that costs less than handing them over. The bytes are the same.
+    data, that costs less than handing them over. `in_one_file` says that they will hardly be more
+    than one file takes, so that the writer itself may sort them. The bytes are the same.
     """
 
     partition_columns: tuple[str, ...] = ()
@@ -37,6 +38,7 @@ class Layout:
     max_rows_per_file: int = 8_000_000
     cluster_by: tuple[str, ...] = ()
     in_one_task: bool = False
+    in_one_file: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +46,14 @@ class Staged:
     """Files Spark wrote into a staging folder, not yet named by their bytes.
 
     `rows_hash` is 32 hex digits: a sum over rows, so that the hash of two parts together is the
-    sum of their hashes modulo 2**128 (see `rocky.spark.rows_hash`).
+    sum of their hashes modulo 2**128 (see `rocky.spark.rows_hash`). `file_hashes` are those of each
+    file, by its path below the folder, where the writer tells them.
     """
 
     folder: str
     rows: int
     rows_hash: str
+    file_hashes: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

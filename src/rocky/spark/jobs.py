@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from py4j.protocol import Py4JError
 
 from rocky.spark.connection import Connection
+from rocky.spark.hashed_parquet import class_of
 from rocky.spark.interface import Metrics
 
 SKIPPED = "SKIPPED"
@@ -114,6 +115,7 @@ class ClassicJobs:
         self._any_status: Any = self._jvm.java.util.ArrayList()
         self._largest: Any = self._context._gateway.new_array(self._jvm.double, 1)  # noqa: SLF001
         self._largest[0] = 1.0
+        self._figures: Any = class_of(session, "StageFigures")
 
     @contextmanager
     def tagged(self, tag: str) -> Iterator[None]:
@@ -135,9 +137,7 @@ class ClassicJobs:
     def metrics(self, tag: str) -> Metrics:
         """What the tag's jobs used so far; None when Spark has forgotten a job or is gone."""
         try:
-            self._spark.listenerBus().waitUntilEmpty(_QUEUE_MS)
-            stages = {stage for job in self._jobs(tag) for stage in job}
-            attempts = [self._attempts(stage) for stage in sorted(stages)]
+            attempts = self._all_attempts(tag)
         except (Py4JError, OSError):
             return Metrics()
         if not all(attempts):
@@ -166,6 +166,14 @@ class ClassicJobs:
         """The stages of each of the tag's jobs."""
         jobs = self._arrays.toString(self._tracker.getJobIdsForTag(self._mark(tag)))
         return [_numbers(self._status.job(job).stageIds().mkString(",")) for job in _numbers(jobs)]
+
+    def _all_attempts(self, tag: str) -> list[list[dict[str, Any]]]:
+        """The attempts of each stage of the tag's jobs."""
+        if self._figures is not None:
+            return read_figures(self._figures.told(self._spark, self._mark(tag), _QUEUE_MS))
+        self._spark.listenerBus().waitUntilEmpty(_QUEUE_MS)
+        stages = {stage for job in self._jobs(tag) for stage in job}
+        return [self._attempts(stage) for stage in sorted(stages)]
 
     def _attempts(self, stage: int) -> list[dict[str, Any]]:
         found = self._status.stageData(stage, False, self._any_status, True, self._largest)
@@ -201,6 +209,23 @@ def _described(attempt: Any) -> dict[str, Any]:
             "peakExecutionMemory": [float(peak) for peak in peaks.split(",") if peak]
         }
     return {"status": attempt.status().toString(), **told}
+
+
+def read_figures(told: str) -> list[list[dict[str, Any]]]:
+    """Attempts of stages from what `StageFigures` tells; an empty one for what Spark forgot."""
+    found: list[list[dict[str, Any]]] = []
+    for line in told.splitlines():
+        if not line:
+            found.append([])
+            continue
+        status, *figures = line.split(" ")
+        counts = list(map(int, figures))
+        attempt: dict[str, Any] = dict(zip(_COUNTS, counts, strict=False))
+        peaks = counts[len(_COUNTS) :]
+        if peaks:
+            attempt["taskMetricsDistributions"] = {"peakExecutionMemory": peaks}
+        found.append([{"status": status, **attempt}])
+    return found
 
 
 def _numbers(text: str) -> list[int]:

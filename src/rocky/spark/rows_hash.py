@@ -47,6 +47,13 @@ class _RowParts:
 
 def row_hash(fields: Sequence[StructField], lane: int = 0, *, maps_in_order: bool = False) -> Any:
     """A 64-bit hash of these columns."""
+    return _column(hash_expression(fields, lane, maps_in_order=maps_in_order))
+
+
+def hash_expression(
+    fields: Sequence[StructField], lane: int = 0, *, maps_in_order: bool = False
+) -> Any:
+    """The hash as a text of SQL, where that can say it, or as a column."""
     members = [(_reference(each), each.type) for each in fields]
     return _hash(members, HashRules(lane, maps_in_order))
 
@@ -66,7 +73,7 @@ def _hash(members: Sequence[tuple[Any, DataType]], how: HashRules) -> Any:
     seed = [str(how.lane)] if how.lane else []
     hashed = [*seed, *_words(parts.flags), *parts.values]
     if all(isinstance(each, str) for each in hashed):
-        return f.expr(f"xxhash64({', '.join(hashed)})")
+        return f"xxhash64({', '.join(hashed)})"
     return f.xxhash64(*map(_column, hashed))
 
 

@@ -5,16 +5,15 @@ with a say in them is pinned here, as an option of the write, so that it holds o
 cannot be an option: timestamps are INT96 unless the session says otherwise, so a session that does
 not (`rocky.spark.settings`) is refused. Naming the files by their bytes is the store's work.
 
-Rows are spread over a fixed number of files by their own hash and sorted by all columns, so cores,
-adaptive execution and shuffle settings leave no trace in the bytes. The hash, not the columns, is
-what rows are spread by: Spark drops a repartition by columns that a grouping spread already.
+Where the writer is ours (`rocky.spark.hashed_parquet`) and every expression is a text, the whole
+write is one question to Spark's process; a column each takes longer than a small table's rows.
 
 Nulls that footers cannot tell of (below an array, a map or a nullable struct) are checked in the
 query that writes, so nothing is committed when one is found.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 from uuid import uuid4
 
@@ -22,19 +21,24 @@ from pyspark.sql import Observation
 from pyspark.sql import functions as f
 
 from rocky.errors import InternalError, ModelFailed
-from rocky.language.datatypes.parts import holds_kind
 from rocky.language.datatypes.types import (
     ArrayType,
     DataType,
     MapType,
-    StringType,
     StructField,
     StructType,
 )
+from rocky.spark.canonical_order import (
+    Expression,
+    as_column,
+    order_keys,
+    reference,
+    spread_key,
+)
 from rocky.spark.frame import column_named, fields_of, readable_schema
-from rocky.spark.hashed_parquet import hashes_while_writing, write_hashed
+from rocky.spark.hashed_parquet import MOST_ROWS, Told, native_writer
 from rocky.spark.interface import Layout, Staged, storage_problems
-from rocky.spark.rows_hash import LANES, ROWS, observed_columns, read_hash, row_hash
+from rocky.spark.rows_hash import ROWS, observed_columns, read_hash
 
 _NESTED = (ArrayType, MapType, StructType)
 
@@ -97,64 +101,6 @@ def _either(one: Any, other: Any | None) -> Any:
     return one if other is None else one | other
 
 
-_UNORDERED: Final = ("variant", "void")
-
-
-def spread_rows(
-    frame: Any, fields: Sequence[StructField], pieces: int, partitions: Sequence[str] = ()
-) -> Any:
-    """The frame's rows, spread over `pieces` by their hash.
-
-    With partition columns these alone decide: else every piece would hold a file of each partition.
-    """
-    by = [field for field in fields if field.name in partitions] or fields
-    return frame.repartition(pieces, _spread(by)) if pieces > 1 else frame.repartition(1)
-
-
-def _spread(fields: Sequence[StructField]) -> Any:
-    """What decides on a row's piece: rows that differ may meet, so plain columns are enough."""
-    plain = [column_named(field.name) for field in fields if _is_plain(field.type)]
-    return f.xxhash64(*plain) if plain else row_hash(fields)
-
-
-def sort_rows(frame: Any, fields: Sequence[StructField], first: Sequence[str] = ()) -> Any:
-    """The rows of each piece sorted by the columns `first`, then so that only equal rows tie."""
-    keys = [column_named(name) for name in first]
-    keys += [_sort_key(field) for field in fields if not holds_kind(field.type, "map", *_UNORDERED)]
-    if not all(_is_exact(field.type) for field in fields):
-        # Zeros of either sign, maps in any order: values that differ and do not sort apart.
-        keys += [row_hash(fields, lane, maps_in_order=True) for lane in LANES]
-    return frame.sortWithinPartitions(*keys)
-
-
-def _is_plain(kind: DataType) -> bool:
-    return not isinstance(kind, ArrayType | MapType | StructType) and kind.kind not in _UNORDERED
-
-
-def _sort_key(field: StructField) -> Any:
-    column = column_named(field.name)
-    if isinstance(field.type, StringType) and field.type.collation != "UTF8_BINARY":
-        return column.cast("binary")
-    return column
-
-
-def _is_exact(kind: DataType) -> bool:
-    """Whether two values that sort as equal have equal bytes."""
-    match kind:
-        case ArrayType(element=element):
-            return _is_exact(element) and not _is_collated(element)
-        case StructType(fields=fields):
-            return all(_is_exact(field.type) and not _is_collated(field.type) for field in fields)
-        case MapType():
-            return False
-        case _:
-            return kind.kind not in ("float", "double", "variant")
-
-
-def _is_collated(kind: DataType) -> bool:
-    return isinstance(kind, StringType) and kind.collation != "UTF8_BINARY"
-
-
 OPTIONS: Final[Mapping[str, str]] = {
     "compression": "zstd",
     # Higher levels cost more time than they save bytes.
@@ -199,44 +145,83 @@ def write_staged(
     fields = tuple(schema)
     _check_columns(frame, fields, layout)
     _check_session(frame)
+    native = native_writer(frame.sparkSession, fields)
+    parts = {
+        f"{PARTITION}{place}": _partition_text(name)
+        for place, name in enumerate(layout.partition_columns)
+    }
+    order = _order(fields, layout, parts)
+    options = {
+        **OPTIONS,
+        MOST_ROWS: str(layout.max_rows_per_file),
+        _COMMITTER: "1" if folder_uri.startswith(_RENAMING) else "2",
+    }
+    spreads = layout.canonical and layout.pieces > 1
+    spread = spread_key(fields, layout.partition_columns) if spreads else None
+    told = Told(layout, parts, order, options, spread)
+    if native is not None and told.is_text and _is_as_declared(frame, fields):
+        return native.write(frame, told, folder_uri, fields)
+    rows = _declared(frame, fields)
+    for part, text in parts.items():
+        rows = rows.withColumn(part, as_column(text))
+    if layout.canonical and layout.in_one_task and layout.pieces == 1:
+        rows = rows.coalesce(1)
+    elif layout.canonical and layout.pieces == 1:
+        rows = rows.repartition(1)
+    elif layout.canonical:
+        rows = rows.repartition(layout.pieces, as_column(spread))
+    elif parts:
+        # Without this, every task would write a file of every partition it meets.
+        rows = rows.hint("rebalance", *parts)
+    # Observed after the last shuffle: tasks before it may run twice, and their rows count twice.
+    observation = Observation(f"rocky-{uuid4().hex}")
+    if native is None:
+        rows = rows.observe(observation, *observed_columns(fields))
+    if order:
+        rows = rows.sortWithinPartitions(*map(as_column, order))
+    writer = rows.write.options(**options)
+    writer = writer.partitionBy(*parts) if parts else writer
+    if native is not None:
+        return native.save(writer, folder_uri)
+    writer.parquet(folder_uri)
+    observed = observation.get or _read_back(frame.sparkSession, folder_uri, fields)
+    return Staged(folder_uri, observed[ROWS] or 0, read_hash(observed))
+
+
+def _order(
+    fields: Sequence[StructField], layout: Layout, parts: Iterable[str]
+) -> Sequence[Expression]:
+    """What rows are sorted by before they are written."""
+    if layout.canonical:
+        return order_keys(fields, [*parts, *layout.cluster_by])
+    return [reference(name) for name in (*parts, *layout.cluster_by)] if layout.cluster_by else []
+
+
+def _is_as_declared(frame: Any, fields: Sequence[StructField]) -> bool:
+    """Whether a frame's columns are those of the table already, with nothing to be checked."""
+    given = fields_of(frame)
+    return not any(each.metadata for each in frame.schema.fields) and all(
+        ours.name == theirs.name
+        and (
+            not isinstance(ours.type, _NESTED)
+            or (ours.type is theirs.type and ours.nullable >= theirs.nullable)
+        )
+        for ours, theirs in zip(fields, given, strict=True)
+    )
+
+
+def _declared(frame: Any, fields: Sequence[StructField]) -> Any:
+    """The rows, checked, in the declared order and spelling: that is what is hashed and stored.
+
+    No metadata: Spark would write it into the files, and it tells where a column came from.
+    """
     given = {field.name.lower(): field for field in fields_of(frame)}
-    # The declared order and spelling of columns is what is hashed and stored. No metadata: Spark
-    # would write it into the files, and it tells where a column came from.
-    rows = frame.select(
+    return frame.select(
         *[
             checked_column(field, given[field.name.lower()]).alias(field.name, metadata={})
             for field in fields
         ]
     )
-    parts = [f"{PARTITION}{place}" for place in range(len(layout.partition_columns))]
-    for part, name in zip(parts, layout.partition_columns, strict=True):
-        rows = rows.withColumn(part, _partition_text(name))
-    if layout.canonical and layout.in_one_task and layout.pieces == 1:
-        rows = rows.coalesce(1)
-    elif layout.canonical:
-        rows = spread_rows(rows, fields, layout.pieces, layout.partition_columns)
-    elif parts:
-        # Without this, every task would write a file of every partition it meets.
-        rows = rows.hint("rebalance", *parts)
-    native = hashes_while_writing(frame.sparkSession, fields)
-    # Observed after the last shuffle: tasks before it may run twice, and their rows count twice.
-    observation = Observation(f"rocky-{uuid4().hex}")
-    if not native:
-        rows = rows.observe(observation, *observed_columns(fields))
-    if layout.canonical:
-        rows = sort_rows(rows, fields, [*parts, *layout.cluster_by])
-    elif layout.cluster_by:
-        rows = rows.sortWithinPartitions(
-            *[column_named(name) for name in (*parts, *layout.cluster_by)]
-        )
-    writer = rows.write.options(**OPTIONS).option("maxRecordsPerFile", layout.max_rows_per_file)
-    writer = writer.option(_COMMITTER, "1" if folder_uri.startswith(_RENAMING) else "2")
-    writer = writer.partitionBy(*parts) if parts else writer
-    if native:
-        return Staged(folder_uri, *write_hashed(frame.sparkSession, writer, folder_uri))
-    writer.parquet(folder_uri)
-    observed = observation.get or _read_back(frame.sparkSession, folder_uri, fields)
-    return Staged(folder_uri, observed[ROWS] or 0, read_hash(observed))
 
 
 def keep_rows(frame: Any, folder_uri: str) -> None:
@@ -257,12 +242,15 @@ def _read_back(session: Any, folder_uri: str, fields: Sequence[StructField]) -> 
     return dict(row.asDict())
 
 
-def _partition_text(name: str) -> Any:
+def _partition_text(name: str) -> Expression:
     """What a partition column's folder is called: Spark leaves out of files what it partitions by.
 
     Never null: for a string that may be null Spark adds a step that undoes the canonical order.
     """
-    return f.coalesce(column_named(name).cast("string"), f.lit(_NULL_PARTITION))
+    column = reference(name)
+    if isinstance(column, str):
+        return f"coalesce(CAST({column} AS STRING), '{_NULL_PARTITION}')"
+    return f.coalesce(column.cast("string"), f.lit(_NULL_PARTITION))
 
 
 def _check_columns(frame: Any, fields: Sequence[StructField], layout: Layout) -> None:

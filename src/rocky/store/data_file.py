@@ -29,7 +29,8 @@ _URI: Final = "://"
 class DataFile:
     """A file of a table as its log keeps it. `stats` is Delta's JSON text of statistics.
 
-    `path` is relative to the table, or the URI of a file that lies elsewhere.
+    `path` is relative to the table, or the URI of a file that lies elsewhere. `rows_mark` tells
+    the hash of its rows, if it is known (`rocky.store.rows_mark`).
     """
 
     path: str
@@ -38,6 +39,7 @@ class DataFile:
     stats: str
     partition_values: Mapping[str, str | None]
     modified_ms: int
+    rows_mark: str = ""
 
     @property
     def address(self) -> Address:

@@ -306,6 +306,7 @@ class SparkEngine:
             schema,
             layout.partition_columns,
             kept_paths,
+            hashes=staged.file_hashes,
             run_tasks=self._run_tasks(),
         )
         placed = sum(file.rows for file in files)

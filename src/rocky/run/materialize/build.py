@@ -166,7 +166,8 @@ def choose_layout(
     if isinstance(model.strategy, Merge | Snapshot):
         layout = replace(layout, max_rows_per_file=_KEYED_ROWS_PER_FILE)
     little = size is not None and size <= ONE_TASK_BYTES and _is_light(model, functions)
-    return replace(layout, cluster_by=clustered, in_one_task=canonical and little)
+    alone = canonical and little
+    return replace(layout, cluster_by=clustered, in_one_task=alone, in_one_file=alone)
 
 
 def _is_light(model: ModelFile, functions: Collection[str]) -> bool:

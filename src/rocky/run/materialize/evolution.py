@@ -22,10 +22,17 @@ from rocky.language.datatypes.types import (
 )
 from rocky.language.names import quote_name
 from rocky.run.materialize.key_bounds import may_hold_null
-from rocky.run.materialize.workspace import NO_ROWS, StartingPoint, Workspace, subtract_hash
+from rocky.run.materialize.workspace import (
+    NO_ROWS,
+    StartingPoint,
+    Workspace,
+    add_hashes,
+    subtract_hash,
+)
 from rocky.store.data_file import DataFile
 from rocky.store.delta.schema import evolves
 from rocky.store.delta.snapshot import ROWS_HASH, Snapshot
+from rocky.store.rows_mark import marked_hashes
 
 _ADVICE: Final = "run with `--full-refresh` to rebuild the table"
 
@@ -51,9 +58,15 @@ def open_base(
 
 
 def hash_without(workspace: Workspace, base: StartingPoint, gone: Sequence[DataFile]) -> str:
-    """The rows hash of the base without some of its files, whose rows are read for it."""
+    """The rows hash of the base without some of its files.
+
+    Their rows are read for it, unless the log tells the hash of each.
+    """
     if not gone:
         return base.rows_hash
+    known = marked_hashes(gone, base.schema)
+    if known is not None:
+        return subtract_hash(base.rows_hash, add_hashes(known))
     view = workspace.bind_files("gone", base, gone)
     return subtract_hash(base.rows_hash, workspace.rows_hash(view, base.names))
 

@@ -19,7 +19,7 @@ from rocky.project.configuration.strategies import Merge
 from rocky.run.engine.failures import STEP_ERRORS
 from rocky.run.engine.protocol import Kept, Written
 from rocky.run.engine.sql import FILE_NAME, column_list, same_key, same_values
-from rocky.run.materialize.build import Build, Built
+from rocky.run.materialize.build import ONE_TASK_BYTES, Build, Built
 from rocky.run.materialize.evolution import hash_without, open_base
 from rocky.run.materialize.key_bounds import KeyRange, check_unique, find_ranges
 from rocky.run.materialize.workspace import (
@@ -143,7 +143,7 @@ def _rewrite(
     written = workspace.write(
         " UNION ALL ".join(parts),
         base.columns,
-        layout_for(workspace.build.layout, touched),
+        layout_for(workspace.build.layout, touched, kept),
         base.paths - {file.path for file in touched},
     )
     return written, touched
@@ -190,6 +190,9 @@ def _rewrite_small(
         f" WHEN held > 1 THEN raise_error({quote_text(_HELD_TWICE)}) ELSE TRUE END"
     )
     layout = layout_for(workspace.build.layout, list(base.files))
+    # The query ends with a shuffle by key: little more than the rows of the table is in one task.
+    alone = layout.canonical and layout.pieces == 1
+    layout = replace(layout, in_one_task=alone, in_one_file=alone)
     try:
         written = workspace.write(sql, base.columns, layout, frozenset())
     except STEP_ERRORS as error:
@@ -333,10 +336,17 @@ def _merged(
     )
 
 
-def layout_for(layout: Layout, touched: list[DataFile]) -> Layout:
-    """The layout of a rewrite: as many pieces as the files it replaces would fill."""
+def layout_for(layout: Layout, touched: list[DataFile], beside: Kept | None = None) -> Layout:
+    """The layout of a rewrite: as many pieces as the files it replaces would fill.
+
+    `beside` are the rows that are merged into them, if these are there already.
+    """
     size = sum(file.size for file in touched)
-    return replace(layout, pieces=max(1, -(-size // TARGET_FILE_BYTES)))
+    layout = replace(layout, pieces=max(1, -(-size // TARGET_FILE_BYTES)))
+    if beside is None or not layout.canonical or size + beside.bytes > ONE_TASK_BYTES:
+        return layout
+    rows = sum(file.rows for file in touched) + beside.rows
+    return replace(layout, in_one_task=True, in_one_file=rows <= layout.max_rows_per_file)
 
 
 def commit_rewritten(

@@ -14,6 +14,7 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from rocky.store.data_file import DataFile, is_addressed, is_uri
+from rocky.store.rows_mark import ROWS_TAG
 
 Action = dict[str, Any]
 
@@ -43,6 +44,7 @@ def parse_commit(data: bytes) -> list[Action]:
 
 def format_add(file: DataFile, *, data_change: bool = True) -> Action:
     """The action that brings a file; not a `data_change` if its rows were there before."""
+    tags = {"tags": {ROWS_TAG: file.rows_mark}} if file.rows_mark else {}
     return {
         "add": {
             "path": quote(file.path, safe="/=:"),
@@ -51,6 +53,7 @@ def format_add(file: DataFile, *, data_change: bool = True) -> Action:
             "modificationTime": file.modified_ms,
             "dataChange": data_change,
             "stats": file.stats,
+            **tags,
         }
     }
 
@@ -98,6 +101,7 @@ def parse_add(action: Mapping[str, Any]) -> DataFile:
         stats=stats,
         partition_values=dict(action.get("partitionValues") or {}),
         modified_ms=int(action["modificationTime"]),
+        rows_mark=str((action.get("tags") or {}).get(ROWS_TAG) or ""),
     )
 
 

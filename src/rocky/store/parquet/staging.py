@@ -47,6 +47,7 @@ from rocky.store.objects import Objects, ask_again, open_object
 from rocky.store.parquet.digest import FileDigest, LocalHasher, ObjectHasher
 from rocky.store.parquet.footer import Footer, Leaf, null_violations, parse_footer
 from rocky.store.parquet.statistics import stats_of
+from rocky.store.rows_mark import rows_mark
 from rocky.store.warehouse import Table
 
 PARTITION_FOLDER: Final = "__part_"
@@ -253,11 +254,13 @@ def place_files(
     partition_columns: Sequence[str],
     kept_paths: frozenset[str],
     *,
+    hashes: Mapping[str, str] | None = None,
     run_tasks: RunTasks | None = None,
 ) -> tuple[DataFile, ...]:
     """The files of a write under their final names, sorted by path; files without rows are dropped.
 
     `kept_paths` are the paths the new files may not have: those that stay in the table beside them.
+    `hashes` are those of the rows of staged files, by their paths below `staging`.
     Raises `RowsRefused` before anything is placed, and removes what was staged, when a column that
     `schema` requires holds nulls or a partition column holds what no partition can be named by.
     """
@@ -281,6 +284,9 @@ def place_files(
         files.remove(staging)
     except (OSError, BaseError) as error:
         raise StoreUnwritable(f"cannot write files of `{table.name}`: {error}") from error
+    marks = {
+        f"{staging}/{path}": rows_mark(hashed, schema) for path, hashed in (hashes or {}).items()
+    }
     return tuple(
         sorted(
             (
@@ -291,6 +297,7 @@ def place_files(
                     stats=stats_of(piece.footer, schema, partition_columns),
                     partition_values=values[piece.staged],
                     modified_ms=modified_ms,
+                    rows_mark=marks.get(piece.staged, ""),
                 )
                 for piece, modified_ms in zip(named, placed, strict=True)
             ),
