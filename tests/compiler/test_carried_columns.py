@@ -6,7 +6,7 @@ import pytest
 
 from rocky.analysis.compilation import Schema
 from rocky.compiler.carried_columns import Changes, carried_schema, used_names
-from rocky.compiler.model_binder import body_of
+from rocky.compiler.model_records import body_of
 from rocky.language.binder.query import BoundQuery, bind_text
 from rocky.language.binder.usage import find_usage
 from rocky.language.datatypes.text import encode_type, parse_schema, parse_type

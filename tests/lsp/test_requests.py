@@ -522,7 +522,9 @@ def test_the_last_run_of_a_model_and_its_cost_are_in_its_lens_and_its_hover(tmp_
 
 
 def test_what_would_be_published_in_clear_is_found_in_the_editor_as_in_a_compile(tmp_path):
-    files = {**SHOP, "rocky.toml": '[publish]\nname = "shop"\n'}
+    # An editor that nobody vouches for runs no code of Python models; a compile would.
+    settings = '[publish]\nname = "shop"\n[python]\nanalyse = "never"\n'
+    files = {**SHOP, "rocky.toml": settings}
     root = write(tmp_path / "shop", files)
     with Client(root) as client:
         client.start()
