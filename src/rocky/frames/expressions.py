@@ -13,12 +13,13 @@ from rocky.diagnostics import Code
 from rocky.frames.fragments import Fragment, joined, sql
 from rocky.frames.layers import written
 from rocky.frames.literals import NoSql, literal_sql, parsed_type, type_of
+from rocky.frames.lowering import Lowering
 from rocky.frames.scope import Scope
 from rocky.frames.sites import Site, site_of
+from rocky.frames.struct_fields import changed_struct
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.text import format_type
-from rocky.language.datatypes.types import StructField
-from rocky.language.names import bare_name, quote_text
+from rocky.language.names import split_name
 
 Rule = Callable[[Any, Scope, Site | None], Fragment]
 
@@ -27,7 +28,8 @@ _INFIX: Final = {
     "<": "<", ">": ">", "<=": "<=", ">=": ">=", "and": "AND", "or": "OR", "&": "&", "|": "|",
     "^": "^", "like": "LIKE", "rlike": "RLIKE", "ilike": "ILIKE", "div": "DIV",
 }  # fmt: skip
-_SEEDED: Final = frozenset({"rand", "randn", "random", "uuid", "shuffle", "randstr", "uniform"})
+_SEEDED: Final = frozenset({"rand", "randn", "random", "uuid"})
+_LARGEST_SEED: Final = 1 << 32
 _AGGREGATE_EVALUATIONS: Final = frozenset({202, 203, 252, 253})
 """Evaluation types of PySpark whose functions take groups of rows."""
 
@@ -73,7 +75,9 @@ def _attribute(message: Any, scope: Scope, site: Site | None) -> Fragment:
 
 
 def _text(message: Any, scope: Scope, site: Site | None) -> Fragment:
-    found, _, _ = scope.text(message.expression, site)
+    found, _, star = scope.text(message.expression, site)
+    if star:
+        return found
     return sql("(", found, "\n)" if "--" in message.expression else ")", site=site)
 
 
@@ -118,14 +122,19 @@ def _function(message: Any, scope: Scope, site: Site | None) -> Fragment:
     if name in _INFIX and len(arguments) == 2:
         left, right = (expression(each, scope) for each in arguments)
         return sql("(", left, f" {_INFIX[name]} ", right, ")", site=site)
-    given = () if name.lower() in _SEEDED and _is_seed(name, arguments) else arguments
+    given = () if _is_seed(name, arguments) else arguments
     distinct = "DISTINCT " if message.is_distinct else ""
     return sql(f"{name}({distinct}", _listed(given, scope), ")", site=site)
 
 
 def _is_seed(name: str, arguments: Any) -> bool:
-    """Whether the client has made up the only argument: it does so where the author gave none."""
-    return name.lower() in ("rand", "randn", "random", "uuid") and len(arguments) == 1
+    """Whether the client has made up the only argument: it does so where the author gave none.
+
+    What it makes up is anywhere in 63 bits, what people write is small.
+    """
+    if name.lower() not in _SEEDED or len(arguments) != 1:
+        return False
+    return arguments[0].literal.long > _LARGEST_SEED
 
 
 def _case(message: Any, scope: Scope, site: Site | None) -> Fragment:
@@ -150,6 +159,28 @@ def _prefixed(before: str, after: str = ")") -> Rule:
         if len(message.arguments) != 1:
             raise NoSql(f"`{message.function_name}` of {len(message.arguments)} arguments")
         return sql(before, expression(message.arguments[0], scope), after, site=site)
+
+    return rule
+
+
+def _unit(message: Any, scope: Scope, site: Site | None) -> Fragment:
+    """`timestampadd` and `timestampdiff`, whose unit is a word in SQL."""
+    first, *rest = message.arguments
+    unit = first.literal.string
+    if not unit.isidentifier():
+        raise NoSql(f"`{message.function_name}` of a unit that is no word")
+    return sql(f"{message.function_name}({unit}, ", _listed(rest, scope), ")", site=site)
+
+
+def _product(message: Any, scope: Scope, site: Site | None) -> Fragment:
+    """`product`, which SQL does not have."""
+    name = scope.lowering.function("product", t.DOUBLE, b"product", aggregate=True)
+    return sql(f"{name}(", _listed(message.arguments, scope), ")", site=site)
+
+
+def _unknown(reason: str) -> Rule:
+    def rule(message: Any, scope: Scope, site: Site | None) -> Fragment:
+        raise NoSql(reason)
 
     return rule
 
@@ -191,69 +222,13 @@ def _element(message: Any, scope: Scope, site: Site | None) -> Fragment:
 def _update(message: Any, scope: Scope, site: Site | None) -> Fragment:
     """`withField` and `dropFields`: the struct is put together again, null where it was null."""
     value = expression(message.struct_expression, scope)
-    kind, nullable = scope.lowering.type_of(value, scope.source)
-    if not isinstance(kind, t.StructType) or "." in message.field_name:
-        raise NoSql("a field of a struct that is changed and whose type is not known")
     new = (
         expression(message.value_expression, scope)
         if message.HasField("value_expression")
         else None
     )
-    fields = _updated(kind, message.field_name, new)
-    if nullable and any(not each.nullable for each, own in fields if own is None):
-        return _declared_struct(value, fields, scope, site)
-    made = sql(
-        "named_struct(",
-        joined(
-            ", ",
-            [
-                sql(f"{quote_text(each.name)}, ", own or sql(value, f".{written(each.name)}"))
-                for each, own in fields
-            ],
-        ),
-        ")",
-        site=site,
-    )
-    if not nullable:
-        return made
-    return sql("CASE WHEN ", value, " IS NOT NULL THEN ", made, " END", site=site)
-
-
-def _updated(
-    kind: t.StructType, name: str, new: Fragment | None
-) -> list[tuple[StructField, Fragment | None]]:
-    """The fields of a struct, each with its new value where it has one."""
-    key = bare_name(name).lower()
-    made: list[tuple[StructField, Fragment | None]] = []
-    placed = new is None
-    for each in kind.fields:
-        if each.name.lower() != key:
-            made.append((each, None))
-        elif new is not None:
-            placed = True
-            made.append((StructField(name, t.UNKNOWN, True), new))
-    if not placed:
-        made.append((StructField(name, t.UNKNOWN, True), new))
-    return made
-
-
-def _declared_struct(
-    value: Fragment,
-    fields: list[tuple[StructField, Fragment | None]],
-    scope: Scope,
-    site: Site | None,
-) -> Fragment:
-    """A struct that may be null with fields that may not: SQL has no way to put one together."""
-    kinds = []
-    given = [value]
-    for each, own in fields:
-        if own is None:
-            kinds.append(each)
-            continue
-        given.append(own)
-        kinds.append(StructField(each.name, *scope.lowering.type_of(own, scope.source)))
-    name = scope.lowering.function("update_fields", t.struct(tuple(kinds)), b"fields")
-    return sql(f"{name}(", joined(", ", given), ")", site=site)
+    found = scope.lowering.type_of(value, scope.source)
+    return changed_struct(value, found, (split_name(message.field_name), new), scope, site)
 
 
 def _window(message: Any, scope: Scope, site: Site | None) -> Fragment:
@@ -295,6 +270,18 @@ def _boundary(message: Any, scope: Scope, *, first: bool) -> Fragment:
 
 def _code(message: Any, scope: Scope, site: Site | None) -> Fragment:
     """A function of Python: its declared result is believed, and may always be null."""
+    name = declared_code(message, scope.lowering, message.function_name)
+    given = [
+        expression(each.named_argument_expression.value, scope)
+        if each.WhichOneof("expr_type") == "named_argument_expression"
+        else expression(each, scope)
+        for each in message.arguments
+    ]
+    return sql(f"{name}(", joined(", ", given), ")", site=site)
+
+
+def declared_code(message: Any, lowering: Lowering, called: str) -> str:
+    """The name in SQL of a function of Python or Java. Raises NoSql."""
     kind = message.WhichOneof("function")
     if kind == "python_udf":
         code = message.python_udf
@@ -305,24 +292,23 @@ def _code(message: Any, scope: Scope, site: Site | None) -> Fragment:
         digest = message.java_udf.class_name.encode()
     else:
         raise NoSql(f"a function of the kind `{kind}`")
-    name = scope.lowering.function(
-        message.function_name,
+    return lowering.function(
+        called,
         returns,
         digest,
         aggregate=aggregate,
         deterministic=None if message.deterministic else False,
     )
-    return sql(f"{name}(", _listed(message.arguments, scope), ")", site=site)
 
 
 def _subquery(message: Any, scope: Scope, site: Site | None) -> Fragment:
-    layer = scope.lowering.by_plan.get(message.plan_id)
-    if layer is None or not layer.known:
-        raise NoSql("a subquery that reads the row around it")
-    scope.lowering.subqueries.append(layer)
-    inner = sql(
-        f"(SELECT {', '.join(written(each.sql) for each in layer.visible)} FROM {layer.name})"
-    )
+    relation = scope.lowering.references.get(message.plan_id)
+    if relation is None:
+        raise NoSql("a subquery that the plan does not hold")
+    layer, query = scope.lowering.inner_query(relation, scope)
+    if not layer.known:
+        raise NoSql("a subquery of unknown columns")
+    inner = sql("(", query, ")")
     if message.subquery_type == message.SUBQUERY_TYPE_SCALAR:
         return sql(inner, site=site)
     if message.subquery_type == message.SUBQUERY_TYPE_EXISTS:
@@ -351,6 +337,10 @@ _FORMS: Final[dict[str, Rule]] = {
     "isnull": _prefixed("(", " IS NULL)"),
     "isnotnull": _prefixed("(", " IS NOT NULL)"),
     "struct": _struct,
+    "product": _product,
+    "unwrap_udt": _unknown("a type that its own code defines"),
+    "timestampadd": _unit,
+    "timestampdiff": _unit,
 }
 
 _RULES: Final[dict[str | None, Rule]] = {

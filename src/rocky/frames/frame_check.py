@@ -4,10 +4,11 @@
 PySpark's functions make plans, and nothing connects anywhere.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from pyspark.sql.connect.dataframe import DataFrame
 
@@ -16,6 +17,7 @@ from rocky.frames.call_places import CallPlaces
 from rocky.frames.fragments import SitedText, finished
 from rocky.frames.layers import Layer
 from rocky.frames.lowering import Gap, Lowering, finished_query
+from rocky.frames.relations.code_rows import registered
 from rocky.frames.relations.table import lower
 from rocky.frames.session import NeedsRows, PlanSession, building, relation_of
 from rocky.frames.sites import Site
@@ -27,6 +29,8 @@ from rocky.language.datatypes.types import StructField
 from rocky.language.ir import LINEAGE_KINDS, Edge
 from rocky.language.names import bare_name
 from rocky.language.tables import Tables, tables_by_name
+
+_CALLED: Final = re.compile(r"(\w+)\(")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,12 @@ class LoweredPlan:
     text: SitedText
     lowering: Lowering
     top: Layer
+
+    @property
+    def is_sql(self) -> bool:
+        """Whether SQL alone gives its rows, without code."""
+        called = set(_CALLED.findall(self.text.text.lower()))
+        return not called & self.lowering.tables.functions.keys()
 
 
 class Frames:
@@ -108,12 +118,14 @@ class Frames:
             bound.known,
             tuple(found),
             tuple(plan.lowering.gaps),
-            None if plan.lowering.tables.functions else plan.text.text,
+            plan.text.text if plan.is_sql else None,
             tuple(_edges(each.sources, bound.binding) for each in bound.columns),
         )
 
     def _lowered(self, relation: Any) -> LoweredPlan:
         lowering = Lowering(self._tables, wanted_keys(relation))
+        for name, made in self.session.client.functions.items():
+            registered(name, made, lowering)
         for name, view in self.session.client.views.items():
             lowering.views[name] = lower(view, lowering)
         top = lower(relation, lowering)

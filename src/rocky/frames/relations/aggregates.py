@@ -8,9 +8,10 @@ from rocky.frames.expressions import expression
 from rocky.frames.fragments import Fragment, joined, sql
 from rocky.frames.layers import Layer
 from rocky.frames.literals import literal_sql
-from rocky.frames.lowering import Item, Lowering
+from rocky.frames.lowering import Lowering
 from rocky.frames.relations.select_items import items_of
 from rocky.frames.scope import Scope, over
+from rocky.frames.select_list import Item
 from rocky.frames.sites import Site, site_of
 
 _MOST_PIVOT_VALUES = 500

@@ -8,9 +8,10 @@ from rocky.frames.expressions import expression, sort_order
 from rocky.frames.fragments import joined, sql
 from rocky.frames.layers import Layer, LayerColumn, find_by_plan, split_attribute, written
 from rocky.frames.literals import NoSql, type_of
-from rocky.frames.lowering import Finding, Item, Lowering, passed_on
+from rocky.frames.lowering import Finding, Lowering
 from rocky.frames.relations.select_items import items_of
 from rocky.frames.scope import attributes_of, over
+from rocky.frames.select_list import Item, passed_on
 from rocky.frames.sites import Site
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.text import format_type
