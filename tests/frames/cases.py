@@ -484,3 +484,23 @@ def table_function_of_python(spark, o, c):
 def named_arguments_of_a_function(spark, o, c):
     both = F.udf(lambda a, b: a, "int")
     return o.select(both(b=F.col("qty"), a=F.col("qty")).alias("x"))
+
+
+each(
+    "rows",
+    union_all=lambda o, c: o.select("qty").unionAll(c.select("customer_id")),
+    drop_duplicates=lambda o, c: o.drop_duplicates(["status"]).select("qty"),
+    observed=lambda o, c: o.observe("seen", F.count(F.lit(1)).alias("n")),
+    ambiguous_drop=lambda o, c: o.join(c, o.customer_id == c.customer_id).drop(
+        F.col("customer_id")
+    ),
+    time_is_off=lambda o, c: o.select(F.lit("10:00:00").cast("time")),
+    plain_operators=lambda o, c: o.select(
+        ((F.col("qty") + 1) * 2 - (F.col("qty") - (F.col("qty") - 1))).alias("a"),
+        (~(F.col("paid") | F.col("status").isNull()) & (F.col("qty") > 1)).alias("b"),
+        (-(F.col("qty") + 1) % 3).alias("c"),
+        ((F.col("qty") > 1) == F.col("paid")).alias("d"),
+        (F.col("status").isin("a", "b") == F.lit(True)).alias("e"),
+        F.expr("qty > 1 or paid") & F.col("paid"),
+    ),
+)

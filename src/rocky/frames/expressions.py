@@ -1,7 +1,7 @@
 """Expressions of a plan as SQL: one rule a kind, in the tables at the end.
 
-A rule takes the message and the scope and gives a fragment. Operators are written with
-parentheses around them, so that no rule has to know about precedence.
+A rule takes the message and the scope and gives a fragment, which knows how tightly it binds:
+parentheses are written where a person would need them, so that the same query has the same text.
 """
 
 from collections.abc import Callable
@@ -10,10 +10,19 @@ from typing import Any, Final
 from blake3 import blake3
 
 from rocky.diagnostics import Code
-from rocky.frames.fragments import Fragment, joined, sql
+from rocky.frames.fragments import (
+    ATOM,
+    COMPARED,
+    NOT,
+    Fragment,
+    joined,
+    operand,
+    sql,
+)
 from rocky.frames.layers import written
 from rocky.frames.literals import NoSql, literal_sql, parsed_type, type_of
-from rocky.frames.lowering import Lowering
+from rocky.frames.lowering import GEO_SETTING, TIME_SETTING, Lowering, refuse_setting
+from rocky.frames.operators import INFIX, infix
 from rocky.frames.scope import Scope
 from rocky.frames.sites import Site, site_of
 from rocky.frames.struct_fields import changed_struct
@@ -23,19 +32,23 @@ from rocky.language.names import split_name
 
 Rule = Callable[[Any, Scope, Site | None], Fragment]
 
-_INFIX: Final = {
-    "+": "+", "-": "-", "*": "*", "/": "/", "%": "%", "==": "=", "=": "=", "<=>": "<=>",
-    "<": "<", ">": ">", "<=": "<=", ">=": ">=", "and": "AND", "or": "OR", "&": "&", "|": "|",
-    "^": "^", "like": "LIKE", "rlike": "RLIKE", "ilike": "ILIKE", "div": "DIV",
-}  # fmt: skip
 _SEEDED: Final = frozenset({"rand", "randn", "random", "uuid"})
 _LARGEST_SEED: Final = 1 << 32
 _AGGREGATE_EVALUATIONS: Final = frozenset({202, 203, 252, 253})
 """Evaluation types of PySpark whose functions take groups of rows."""
 
 
+_MAKE_TIMES: Final = frozenset({"make_time", "to_time", "try_to_time"})
+_NAMED: Final = "named_argument_expression"
+
+
 def expression(message: Any, scope: Scope) -> Fragment:
-    """The SQL of an expression; an unknown, with a gap noted, where there is none."""
+    """The SQL of an expression that may stand anywhere."""
+    return operand(bare_expression(message, scope))
+
+
+def bare_expression(message: Any, scope: Scope) -> Fragment:
+    """The SQL of an expression between commas or keywords; an unknown where there is none."""
     kind = message.WhichOneof("expr_type")
     site = site_of(message)
     rule = _RULES.get(kind)
@@ -53,14 +66,14 @@ def sort_order(message: Any, scope: Scope) -> Fragment:
     """One key of an ordering."""
     down = message.direction == message.SORT_DIRECTION_DESCENDING
     last = message.null_ordering == message.SORT_NULLS_LAST
-    words = " DESC" if down else " ASC"
+    words = " DESC" if down else ""
     if last != down:
         words += " NULLS LAST" if last else " NULLS FIRST"
-    return sql(expression(message.child, scope), words)
+    return sql(bare_expression(message.child, scope), words)
 
 
 def _listed(messages: Any, scope: Scope) -> Fragment:
-    return joined(", ", [expression(each, scope) for each in messages])
+    return joined(", ", [bare_expression(each, scope) for each in messages])
 
 
 def _literal(message: Any, scope: Scope, site: Site | None) -> Fragment:
@@ -78,7 +91,7 @@ def _text(message: Any, scope: Scope, site: Site | None) -> Fragment:
     found, _, star = scope.text(message.expression, site)
     if star:
         return found
-    return sql("(", found, "\n)" if "--" in message.expression else ")", site=site)
+    return sql(found, "\n" if "--" in message.expression else "", site=site, level=0)
 
 
 def _star(message: Any, scope: Scope, site: Site | None) -> Fragment:
@@ -102,26 +115,33 @@ def _star(message: Any, scope: Scope, site: Site | None) -> Fragment:
 
 def _alias(message: Any, scope: Scope, site: Site | None) -> Fragment:
     # Below the select list an alias has no meaning but in `struct(...)`, where it names a field.
-    return expression(message.expr, scope)
+    return bare_expression(message.expr, scope)
 
 
 def _cast(message: Any, scope: Scope, site: Site | None) -> Fragment:
     written_type = message.WhichOneof("cast_to_type") == "type_str"
     kind = parsed_type(message.type_str) if written_type else type_of(message.type)
+    if isinstance(kind, t.TimeType):
+        refuse_setting(scope.lowering, "a cast to `time`", TIME_SETTING, site)
     word = "TRY_CAST" if message.eval_mode == message.EVAL_MODE_TRY else "CAST"
-    return sql(f"{word}(", expression(message.expr, scope), f" AS {format_type(kind)})", site=site)
+    return sql(
+        f"{word}(", bare_expression(message.expr, scope), f" AS {format_type(kind)})", site=site
+    )
 
 
 def _function(message: Any, scope: Scope, site: Site | None) -> Fragment:
     name, arguments = message.function_name, message.arguments
     if message.is_internal:
         raise NoSql(f"the internal function `{name}`")
+    if name.lower().startswith("st_"):
+        refuse_setting(scope.lowering, f"`{name}`", GEO_SETTING, site)
+    if name.lower() in _MAKE_TIMES:
+        refuse_setting(scope.lowering, f"`{name}`", TIME_SETTING, site)
     form = _FORMS.get(name.lower())
     if form is not None:
         return form(message, scope, site)
-    if name in _INFIX and len(arguments) == 2:
-        left, right = (expression(each, scope) for each in arguments)
-        return sql("(", left, f" {_INFIX[name]} ", right, ")", site=site)
+    if name in INFIX and len(arguments) == 2:
+        return infix(INFIX[name], [bare_expression(each, scope) for each in arguments], site)
     given = () if _is_seed(name, arguments) else arguments
     distinct = "DISTINCT " if message.is_distinct else ""
     return sql(f"{name}({distinct}", _listed(given, scope), ")", site=site)
@@ -138,7 +158,7 @@ def _is_seed(name: str, arguments: Any) -> bool:
 
 
 def _case(message: Any, scope: Scope, site: Site | None) -> Fragment:
-    given = [expression(each, scope) for each in message.arguments]
+    given = [bare_expression(each, scope) for each in message.arguments]
     parts: list[str | Fragment] = ["CASE"]
     for at in range(0, len(given) - 1, 2):
         parts += [" WHEN ", given[at], " THEN ", given[at + 1]]
@@ -151,14 +171,16 @@ def _in(message: Any, scope: Scope, site: Site | None) -> Fragment:
     value, *options = message.arguments
     if not options:
         return sql("false", site=site)
-    return sql("(", expression(value, scope), " IN (", _listed(options, scope), "))", site=site)
+    found = operand(bare_expression(value, scope), COMPARED + 1)
+    return sql(found, " IN (", _listed(options, scope), ")", site=site, level=COMPARED)
 
 
-def _prefixed(before: str, after: str = ")") -> Rule:
+def _prefixed(before: str, after: str, level: int) -> Rule:
     def rule(message: Any, scope: Scope, site: Site | None) -> Fragment:
         if len(message.arguments) != 1:
             raise NoSql(f"`{message.function_name}` of {len(message.arguments)} arguments")
-        return sql(before, expression(message.arguments[0], scope), after, site=site)
+        value = operand(bare_expression(message.arguments[0], scope), level + 1)
+        return sql(before, value, after, site=site, level=level)
 
     return rule
 
@@ -173,7 +195,14 @@ def _unit(message: Any, scope: Scope, site: Site | None) -> Fragment:
 
 
 def _product(message: Any, scope: Scope, site: Site | None) -> Fragment:
-    """`product`, which SQL does not have."""
+    """`product`, which SQL does not have; it takes what can be a double."""
+    for each in message.arguments:
+        kind, _ = scope.lowering.type_of(expression(each, scope), scope.source)
+        if kind is not t.UNKNOWN and not (t.is_numeric(kind) or isinstance(kind, t.StringType)):
+            condition = "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE"
+            return scope.mistake(
+                Code.TYPE_ERROR, f"`product` of `{kind}`: it takes numbers", site, condition
+            )
     name = scope.lowering.function("product", t.DOUBLE, b"product", aggregate=True)
     return sql(f"{name}(", _listed(message.arguments, scope), ")", site=site)
 
@@ -189,7 +218,7 @@ def _struct(message: Any, scope: Scope, site: Site | None) -> Fragment:
     """`struct(...)`: an alias inside names a field."""
     parts = []
     for each in message.arguments:
-        value = expression(each, scope)
+        value = bare_expression(each, scope)
         named = each.WhichOneof("expr_type") == "alias" and len(each.alias.name) == 1
         parts.append(sql(value, f" AS {written(each.alias.name[0])}") if named else value)
     return sql(f"{message.function_name}(", joined(", ", parts), ")", site=site)
@@ -228,7 +257,7 @@ def _update(message: Any, scope: Scope, site: Site | None) -> Fragment:
         else None
     )
     found = scope.lowering.type_of(value, scope.source)
-    return changed_struct(value, found, (split_name(message.field_name), new), scope, site)
+    return changed_struct(value, found, (list(split_name(message.field_name)), new), scope, site)
 
 
 def _window(message: Any, scope: Scope, site: Site | None) -> Fragment:
@@ -270,17 +299,17 @@ def _boundary(message: Any, scope: Scope, *, first: bool) -> Fragment:
 
 def _code(message: Any, scope: Scope, site: Site | None) -> Fragment:
     """A function of Python: its declared result is believed, and may always be null."""
-    name = declared_code(message, scope.lowering, message.function_name)
-    given = [
-        expression(each.named_argument_expression.value, scope)
-        if each.WhichOneof("expr_type") == "named_argument_expression"
-        else expression(each, scope)
-        for each in message.arguments
-    ]
-    return sql(f"{name}(", joined(", ", given), ")", site=site)
+    named = tuple(
+        each.named_argument_expression.key or f"a{at}" for at, each in enumerate(message.arguments)
+    )
+    plain = all(each.WhichOneof("expr_type") != _NAMED for each in message.arguments)
+    name = declared_code(message, scope.lowering, message.function_name, () if plain else named)
+    return sql(f"{name}(", _listed(message.arguments, scope), ")", site=site)
 
 
-def declared_code(message: Any, lowering: Lowering, called: str) -> str:
+def declared_code(
+    message: Any, lowering: Lowering, called: str, parameters: tuple[str, ...] = ()
+) -> str:
     """The name in SQL of a function of Python or Java. Raises NoSql."""
     kind = message.WhichOneof("function")
     if kind == "python_udf":
@@ -296,6 +325,7 @@ def declared_code(message: Any, lowering: Lowering, called: str) -> str:
         called,
         returns,
         digest,
+        parameters=parameters,
         aggregate=aggregate,
         deterministic=None if message.deterministic else False,
     )
@@ -331,11 +361,11 @@ def _order(message: Any, scope: Scope, site: Site | None) -> Fragment:
 _FORMS: Final[dict[str, Rule]] = {
     "when": _case,
     "in": _in,
-    "not": _prefixed("(NOT ", ")"),
-    "!": _prefixed("(NOT ", ")"),
-    "~": _prefixed("(~ ", ")"),
-    "isnull": _prefixed("(", " IS NULL)"),
-    "isnotnull": _prefixed("(", " IS NOT NULL)"),
+    "not": _prefixed("NOT ", "", NOT),
+    "!": _prefixed("NOT ", "", NOT),
+    "~": _prefixed("(~ ", ")", ATOM),
+    "isnull": _prefixed("", " IS NULL", COMPARED),
+    "isnotnull": _prefixed("", " IS NOT NULL", COMPARED),
     "struct": _struct,
     "product": _product,
     "unwrap_udt": _unknown("a type that its own code defines"),

@@ -13,6 +13,7 @@ from typing import Any, Final
 from pyspark.sql.connect.dataframe import DataFrame
 
 from rocky.diagnostics import Diagnostic, Severity
+from rocky.errors import InvalidRequest
 from rocky.frames.call_places import CallPlaces
 from rocky.frames.fragments import SitedText, finished
 from rocky.frames.layers import Layer
@@ -84,6 +85,7 @@ class Frames:
         """`tables` are schemas by name, each a text (`id bigint not null, ...`) or fields."""
         self._tables = _as_tables(tables)
         self.session = PlanSession(self._columns_of)
+        self.session.checks = self.check
 
         self._open = ExitStack()
 
@@ -119,11 +121,12 @@ class Frames:
             tuple(found),
             tuple(plan.lowering.gaps),
             plan.text.text if plan.is_sql else None,
-            tuple(_edges(each.sources, bound.binding) for each in bound.columns),
+            lineage_of(bound),
         )
 
     def _lowered(self, relation: Any) -> LoweredPlan:
         lowering = Lowering(self._tables, wanted_keys(relation))
+        lowering.settings = self.session.client.settings
         for name, made in self.session.client.functions.items():
             registered(name, made, lowering)
         for name, view in self.session.client.views.items():
@@ -139,6 +142,16 @@ class Frames:
             reason = f": {gap.reason}" if gap else ""
             raise NeedsRows(f"the columns are not known{reason}", gap.site if gap else None, "")
         return tuple(StructField(each.name, each.type, each.nullable) for each in plan.top.visible)
+
+
+def check(frame: Any) -> CheckedFrame:
+    """What is known of a frame that was made of the tables of a `Frames`."""
+    checks = getattr(getattr(frame, "sparkSession", None), "checks", None)
+    if checks is None:
+        kind = type(frame).__name__
+        raise InvalidRequest(f"`{kind}` is no frame of `rocky.Frames`: Spark checks its own")
+    found: CheckedFrame = checks(frame)
+    return found
 
 
 def wanted_keys(relation: Any) -> frozenset[str]:
@@ -185,6 +198,11 @@ def _bound_findings(
             each.condition,
             help=each.help,
         )
+
+
+def lineage_of(bound: BoundQuery) -> tuple[tuple[Edge, ...], ...]:
+    """For each column of a query the columns of tables that it is made from."""
+    return tuple(_edges(each.sources, bound.binding) for each in bound.columns)
 
 
 def _edges(sources: Iterable[int], binding: Binding | None) -> tuple[Edge, ...]:

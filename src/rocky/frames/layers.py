@@ -7,7 +7,7 @@ which column of which input it is. `df["x"]` is found along that, by Spark's rul
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from rocky.frames.fragments import Fragment
 from rocky.language.datatypes.types import DataType, StructField
@@ -39,8 +39,9 @@ class Layer:
     """A relation in SQL: a name to read from and, unless it is a table, the query behind it.
 
     `known` is False where the list of columns is not complete, and `inside` tells that it stands
-    in a subquery, because it reads the row around that. `exposed` makes the same layer
-    with one more, hidden column of its input, where Spark's analyser would.
+    in a subquery, because it reads the row around that. `clauses` are the parts of its query.
+    `exposed` makes the same layer with one more, hidden column of its input, where Spark's analyser
+    would.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Layer:
     plan_ids: set[int] = field(default_factory=set)
     exposed: Callable[["Layer", int], "Layer"] | None = None
     inside: bool = False
+    clauses: Any = None
 
     @property
     def complete(self) -> bool:
@@ -146,16 +148,15 @@ def every_layer(top: Layer) -> Iterator[Layer]:
 _KEYWORDS: Final = frozenset(
     "all alter and anti any array as asc authorization between both by case cast check collate"
     " column constraint create cross cube current current_date current_time current_timestamp"
-    " current_user date day delete desc describe distinct drop else end escape except exists"
-    " extract false fetch filter first for foreign from full function glob grant group grouping"
-    " having hour if ilike in inner insert intersect interval into is join lateral leading left"
-    " like limit local lock lower map match merge minus minute month natural not notnull null"
-    " offset on only or order outer over overlaps partition partitioned_by percent pivot position"
-    " primary qualify range references regexp replace returning revoke right rlike rollback rollup"
-    " row rows second select semi serdeproperties session_user set show some sort struct substring"
-    " table tablesample then time timestamp to trailing transform trim true truncate uncache union"
-    " unique unknown unpivot update upper user using values when where window with within xor"
-    " year".split()
+    " current_user delete desc describe distinct drop else end escape except exists extract"
+    " false fetch filter for foreign from full function glob grant group grouping having if"
+    " ilike in inner insert intersect interval into is join lateral leading left like limit"
+    " local lock lower map match merge minus natural not notnull null offset on only or order"
+    " outer over overlaps partition partitioned_by percent pivot position primary qualify range"
+    " references regexp replace returning revoke right rlike rollback rollup row rows select"
+    " semi serdeproperties session_user set show some sort struct substring table tablesample"
+    " then to trailing transform trim true truncate uncache union unique unknown unpivot update"
+    " upper user using values when where window with within xor".split()
 )
 
 

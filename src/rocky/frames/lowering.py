@@ -6,10 +6,11 @@ rules about them. What has no SQL is a gap: noted with its reason, unknown in it
 guessed. A name of a function that nobody could write stands for code with a declared result.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
 from rocky.diagnostics import Code
+from rocky.frames.clauses import clauses_of, fused_bodies
 from rocky.frames.fragments import Fragment, joined, sql
 from rocky.frames.layers import Layer, LayerColumn, every_layer, unique_names, written
 from rocky.frames.plan_tables import PlanTables
@@ -20,6 +21,7 @@ from rocky.frames.select_list import (
     listed_items,
     passed_on,
     renamed_in,
+    seen_name,
     with_own_names,
 )
 from rocky.frames.sites import Site
@@ -33,6 +35,8 @@ _MOST_ARGUMENTS: Final = 256
 _ANY_ARGUMENTS: Final = tuple(
     FunctionParameter(f"a{at}", t.UNKNOWN, optional=True) for at in range(_MOST_ARGUMENTS)
 )
+TIME_SETTING: Final = ("spark.sql.timeType.enabled", "UNSUPPORTED_TIME_TYPE")
+GEO_SETTING: Final = ("spark.sql.geospatial.enabled", "UNSUPPORTED_FEATURE.GEOSPATIAL_DISABLED")
 UNKNOWN: Final = "not_lowered"
 """The function that stands for a value of which nothing is known."""
 
@@ -86,6 +90,7 @@ class Lowering:
         self.lower: Callable[[Any, Lowering], Layer] | None = None
         self.views: dict[str, Layer] = {}
         self.subqueries: list[Layer] = []
+        self.settings: Mapping[str, str] = {}
         self.blind: set[str] = set()
         """Names of registered functions of which no result is known."""
         self.gaps: list[Gap] = []
@@ -116,6 +121,7 @@ class Lowering:
         digest: bytes,
         *,
         columns: tuple[StructField, ...] | None = None,
+        parameters: tuple[str, ...] = (),
         aggregate: bool = False,
         deterministic: bool | None = None,
     ) -> str:
@@ -124,7 +130,8 @@ class Lowering:
         made = DeclaredFunction(
             plain,
             "python",
-            _ANY_ARGUMENTS,
+            tuple(FunctionParameter(each, t.UNKNOWN, optional=True) for each in parameters)
+            or _ANY_ARGUMENTS,
             returns,
             columns,
             deterministic=deterministic,
@@ -138,8 +145,8 @@ class Lowering:
             key = f"{plain}_{number}".lower()
         self.tables.functions[key] = made
         called = key if number > 1 else plain
-        if called != name:
-            self.shown[called] = name
+        if called.lower() != name:
+            self.shown[f"{called.lower()}("] = f"{name}("
         return called
 
     def bind(self, text: str) -> BoundQuery:
@@ -149,15 +156,6 @@ class Lowering:
             text = f"SELECT inner__.*{around.source}, LATERAL ({text}\n) AS inner__"
             around = around.around
         return bind_text(text, self.tables)
-
-    def reference(self, plan_id: int) -> Layer | None:
-        """The layer of a relation that an expression refers to."""
-        message = self.references.get(plan_id)
-        if message is None or self.lower is None:
-            return self.by_plan.get(plan_id)
-        layer = self.lower(message, self)
-        self.subqueries.append(layer)
-        return layer
 
     def inner_query(self, message: Any, scope: "Outer") -> tuple[Layer, Fragment]:
         """A relation that may read the row around it: its layer, and the query in its place."""
@@ -180,19 +178,8 @@ class Lowering:
         self.subqueries += [each for each in layers if each.name in before]
         listed = ", ".join(written(each.sql) for each in layer.visible) if layer.known else "*"
         query = sql(f"SELECT {listed or '*'} FROM {layer.name}")
-        return layer, sql(_common(own), query) if own else query
-
-    def apart(self, layer: Layer) -> Layer:
-        """The layer under another name where a query around it reads the same one."""
-        around = self.around
-        while around is not None:
-            if layer.name in around.names and layer.known and layer.columns:
-                items = passed_on(layer)
-                made = self.select((layer,), items)
-                made.plan_ids |= layer.plan_ids
-                return made
-            around = around.around
-        return layer
+        bodies = _bodies(own, together=False)
+        return layer, sql(_common(bodies), query) if bodies else query
 
     def type_of(self, value: Fragment, source: Fragment) -> tuple[DataType, bool]:
         """The type and nullability of a value over FROM and what follows."""
@@ -222,8 +209,9 @@ class Lowering:
         bound = self.bind(draft.text)
         columns, names = columns_of(items, bound, {**self.shown, **renamed_in(inputs)})
         items = with_own_names(items, columns, bound)
-        body = sql(head, listed_items(items, names, whole), table, rest)
-        layer = self.layer(body, columns, inputs, known=bound.known)
+        listed = listed_items(items, names, whole)
+        layer = self.layer(sql(head, listed, table, rest), columns, inputs, known=bound.known)
+        layer.clauses = clauses_of(head, listed, table, sql(rest))
         if lasting and source is None and not distinct:
 
             def exposed(child: Layer, at: int) -> Layer:
@@ -248,12 +236,12 @@ class Lowering:
     def query(self, body: Fragment, inputs: tuple[Layer, ...]) -> Layer:
         """A layer of a whole query, whose columns are those that the binder finds."""
         bound = self.bind(body.text)
-        names = [(each.name or "", False) for each in bound.columns]
+        names = [(seen_name(each.name or "", self.shown), False) for each in bound.columns]
         columns = tuple(
             LayerColumn(name, own, each.type, each.nullable)
             for (name, _), own, each in zip(names, unique_names(names), bound.columns, strict=True)
         )
-        if any(each.name != each.sql for each in columns):
+        if any(each.sql != given.name for each, given in zip(columns, bound.columns, strict=True)):
             listed = ", ".join(written(each.sql) for each in columns)
             body = sql("SELECT * FROM (", body, f") AS q({listed})")
         return self.layer(body, columns, inputs, known=bound.known)
@@ -262,13 +250,37 @@ class Lowering:
         return f"frame_{len(self.tables.layers) + 1}"
 
 
+def apart(lowering: Lowering, layer: Layer) -> Layer:
+    """The layer under another name where a query around it reads the same one."""
+    around = lowering.around
+    while around is not None:
+        if layer.name in around.names and layer.known and layer.columns:
+            items = passed_on(layer)
+            made = lowering.select((layer,), items)
+            made.plan_ids |= layer.plan_ids
+            return made
+        around = around.around
+    return layer
+
+
+def refuse_setting(lowering: Lowering, what: str, gate: tuple[str, str], site: Site | None) -> None:
+    """Report what Spark takes only with a setting that is off by default."""
+    setting, condition = gate
+    if lowering.settings.get(setting) == "true":
+        return
+    message = f"{what} is off in Spark unless `{setting}` is set"
+    finding = Finding(Code.INVALID_CLAUSE, message, site, None, condition)
+    if all(each.message != message for each in lowering.findings):
+        lowering.findings.append(finding)
+
+
 def finished_query(top: Layer, beside: Sequence[Layer] = ()) -> Fragment:
     """The whole query: layers as common tables, the last one with the names that people see.
 
     `beside` are layers that only subqueries read.
     """
     every = {id(each): each for start in (*beside, top) for each in every_layer(start)}
-    layers = [each for each in every.values() if each.body is not None and not each.inside]
+    layers = [each for each in every.values() if not each.inside]
     plain = [each.name == each.sql and not each.hidden for each in top.columns]
     if top.body is None or not all(plain):
         listed = ", ".join(
@@ -277,16 +289,23 @@ def finished_query(top: Layer, beside: Sequence[Layer] = ()) -> Fragment:
             else f"{written(each.sql)} AS {written(each.name)}"
             for each in top.visible
         )
-        main = sql(f"SELECT {listed if top.known and top.columns else '*'} FROM {top.name}")
+        every_one = all(plain) or not (top.known and top.columns)
+        main = sql(f"SELECT {'*' if every_one else listed} FROM {top.name}")
+        bodies = _bodies(layers, together=not beside)
     else:
-        main = top.body
-        layers.remove(top)
-    if not layers:
-        return main
-    return sql(_common(layers), main)
+        bodies = _bodies(layers, together=not beside)
+        main = bodies.pop(top.name)
+    return sql(_common(bodies), main) if bodies else main
 
 
-def _common(layers: Sequence[Layer]) -> Fragment:
-    """Layers as common tables."""
-    each_one = [sql(f"{each.name} AS (\n  ", each.body or "", "\n)") for each in layers]
+def _bodies(layers: Sequence[Layer], *, together: bool) -> dict[str, Fragment]:
+    """The queries of layers by name; `together` says that none is read but by other layers."""
+    if together:
+        return fused_bodies(layers)
+    return {each.name: each.body for each in layers if each.body is not None}
+
+
+def _common(bodies: Mapping[str, Fragment]) -> Fragment:
+    """Queries as common tables."""
+    each_one = [sql(f"{name} AS (\n  ", body, "\n)") for name, body in bodies.items()]
     return sql("WITH ", joined(",\n", each_one), "\n")

@@ -2,11 +2,18 @@
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from rocky.frames.fragments import Fragment, joined, sql
 from rocky.frames.layers import Layer, LayerColumn, unique_names, written
 from rocky.language.binder.query import BoundQuery
+
+_NUMBERS: Final = {
+    "CAST(NaN AS DOUBLE)": "NaN",
+    "CAST(Infinity AS DOUBLE)": "Infinity",
+    "CAST(-Infinity AS DOUBLE)": "-Infinity",
+}
+"""Numbers that SQL has no literal for, as Spark prints them."""
 
 
 class Item(NamedTuple):
@@ -92,7 +99,7 @@ def columns_of(
         return plain, [each.name for each in items]
     named = [
         (
-            (item.name if not item.several else None) or _seen(column.name or "", renamed),
+            (item.name if not item.several else None) or seen_name(column.name or "", renamed),
             item.hidden,
         )
         for item, column in zip(spread, bound.columns, strict=True)
@@ -141,10 +148,11 @@ def renamed_in(inputs: Sequence[Layer]) -> dict[str, str]:
     }
 
 
-def _seen(printed: str, renamed: dict[str, str]) -> str:
+def seen_name(printed: str, renamed: dict[str, str]) -> str:
     """A printed name with the names of columns that people see."""
-    for own, name in renamed.items():
+    for own, name in (*_NUMBERS.items(), *renamed.items()):
         if own in printed:
             shown = name.replace("\\", "\\\\")
-            printed = re.sub(rf"(?<!\w){re.escape(own)}(?!\w)", shown, printed)
+            after = "" if own.endswith("(") else r"(?!\w)"
+            printed = re.sub(rf"(?<!\w){re.escape(own)}{after}", shown, printed)
     return printed

@@ -92,7 +92,7 @@ class PlanClient(SparkConnectClient):  # type: ignore[misc] # pyspark is not fol
         self._user_id = None
         self._closed = False
         self._columns_of = columns_of
-        self._settings: dict[str, str] = dict(SETTINGS)
+        self.settings: dict[str, str] = dict(SETTINGS)
         self.views: dict[str, Any] = {}
         self.functions: dict[str, Any] = {}
         """What `spark.udf` and `spark.udtf` were told to register, by name."""
@@ -130,30 +130,30 @@ class PlanClient(SparkConnectClient):  # type: ignore[misc] # pyspark is not fol
         return "no plan of Spark: nothing runs while a model is checked\n"
 
     def get_configs(self, *keys: str) -> tuple[str | None, ...]:
-        return tuple(self._settings.get(key) for key in keys)
+        return tuple(self.settings.get(key) for key in keys)
 
     def get_config_dict(self, *keys: str) -> Mapping[str, str | None]:
-        return {key: self._settings.get(key) for key in keys}
+        return {key: self.settings.get(key) for key in keys}
 
     def get_config_with_defaults(self, *pairs: tuple[str, str | None]) -> tuple[str | None, ...]:
-        return tuple(self._settings.get(key, default) for key, default in pairs)
+        return tuple(self.settings.get(key, default) for key, default in pairs)
 
     def config(self, operation: Any) -> Any:
         kind = operation.WhichOneof("op_type")
         asked = getattr(operation, kind)
         if kind == "set":
             for pair in asked.pairs:
-                self._settings[pair.key] = pair.value
+                self.settings[pair.key] = pair.value
             return SimpleNamespace(pairs=[], warnings=[])
         if kind in ("get", "get_option"):
-            found = [(key, self._settings.get(key)) for key in asked.keys]
+            found = [(key, self.settings.get(key)) for key in asked.keys]
         elif kind == "get_with_default":
-            found = [(each.key, self._settings.get(each.key, each.value)) for each in asked.pairs]
+            found = [(each.key, self.settings.get(each.key, each.value)) for each in asked.pairs]
         elif kind == "unset":
             for key in asked.keys:
-                self._settings.pop(key, None)
+                self.settings.pop(key, None)
                 if key in SETTINGS:
-                    self._settings[key] = SETTINGS[key]
+                    self.settings[key] = SETTINGS[key]
             return SimpleNamespace(pairs=[], warnings=[])
         elif kind == "is_modifiable":
             found = [(key, "true") for key in asked.keys]
@@ -246,6 +246,8 @@ class PlanSession(SparkSession):  # type: ignore[misc] # pyspark is not followed
         self._client = PlanClient(columns_of)
         self._session_id = self._client._session_id  # noqa: SLF001 - as the base class has it
         self.release_session_on_close = False
+        self.checks: Callable[[Any], Any] | None = None
+        """What is known of a frame of this session."""
 
     @property
     def version(self) -> str:

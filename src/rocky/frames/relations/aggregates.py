@@ -5,7 +5,7 @@ from typing import Any
 
 from rocky.diagnostics import Code
 from rocky.frames.expressions import expression
-from rocky.frames.fragments import Fragment, joined, sql
+from rocky.frames.fragments import Fragment, joined, operand, sql
 from rocky.frames.layers import Layer
 from rocky.frames.literals import literal_sql
 from rocky.frames.lowering import Lowering
@@ -83,7 +83,7 @@ def _pivot(message: Any, scope: Scope, keys: list[Item], site: Site | None) -> L
             shown = _shown(value)
             here = sql(column, f" <=> {literal}")
             made = sql(
-                "CASE WHEN count_if(", here, ") > 0 THEN ", item.fragment,
+                "CASE WHEN count_if(", here, ") > 0 THEN ", operand(item.fragment),
                 " FILTER (WHERE ", here, ") END", site=site,
             )  # fmt: skip
             items.append(Item(made, shown if len(wanted) == 1 else f"{shown}_{name}"))

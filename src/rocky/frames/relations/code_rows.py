@@ -65,9 +65,11 @@ def table_code(message: Any, lowering: Lowering, lower: Lower, site: Site | None
 
 def lower_subquery(plan_id: int, lowering: Lowering) -> Layer:
     """The layer of a relation that an expression refers to."""
-    layer = lowering.reference(plan_id)
-    if layer is None:
+    message = lowering.references.get(plan_id)
+    if message is None or lowering.lower is None:
         raise NoSql("a relation that the plan does not hold")
+    layer = lowering.lower(message, lowering)
+    lowering.subqueries.append(layer)
     return layer
 
 

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from rocky.diagnostics import Code
 from rocky.diagnostics.suggestion import closest
-from rocky.frames.expressions import expression
-from rocky.frames.fragments import Fragment, joined, sql
+from rocky.frames.expressions import bare_expression, expression
+from rocky.frames.fragments import AND, Fragment, joined, operand, sql
 from rocky.frames.layers import Layer, find_by_plan, written
 from rocky.frames.lowering import Finding, Lowering
 from rocky.frames.scope import Scope, over
@@ -85,7 +85,7 @@ def as_of(
         pair = (scope.reference(0, places[0][0]), scope.reference(1, places[1][0]))
         parts.append(sql(" = ".join(pair)))
     if message.HasField("join_expr"):
-        parts.append(_condition(message.join_expr, scope))
+        parts.append(operand(_condition(message.join_expr, scope)))
     fits = sql(" WHERE ", joined(" AND ", parts)) if parts else sql("")
     word = " LEFT JOIN " if message.join_type in ("left", "leftouter") else " JOIN "
     tables = sql(
@@ -145,14 +145,15 @@ def _condition(message: Any, scope: Scope) -> Fragment:
     ):
         if call.function_name == "and":
             first, second = (_condition(each, scope) for each in call.arguments)
-            return sql("(", first, " AND ", second, ")", site=site_of(message))
-        pair = [_of_both(each, scope) for each in call.arguments]
-        if pair[0] is not None and pair[0] == pair[1]:
-            at, other = pair[0]
+            pair = (operand(first, AND), operand(second, AND + 1))
+            return sql(pair[0], " AND ", pair[1], site=site_of(message), level=AND)
+        both = [_of_both(each, scope) for each in call.arguments]
+        if both[0] is not None and both[0] == both[1]:
+            at, other = both[0]
             return sql(
-                f"({scope.reference(0, at)} = {scope.reference(1, other)})", site=site_of(message)
+                f"{scope.reference(0, at)} = {scope.reference(1, other)}", site=site_of(message)
             )
-    return expression(message, scope)
+    return bare_expression(message, scope)
 
 
 def _of_both(message: Any, scope: Scope) -> tuple[int, int] | None:

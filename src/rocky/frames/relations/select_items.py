@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from rocky.diagnostics import Code
-from rocky.frames.expressions import expression
+from rocky.frames.expressions import bare_expression, expression
 from rocky.frames.fragments import Fragment, sql
 from rocky.frames.layers import find_by_plan, written
 from rocky.frames.scope import Scope
@@ -38,7 +38,7 @@ def _items(message: Any, scope: Scope) -> list[Item]:
     if kind == "alias":
         return [_aliased(message, scope)]
     makes = _generates(message)
-    return [Item(expression(message, scope), several=makes, generates=makes)]
+    return [Item(bare_expression(message, scope), several=makes, generates=makes)]
 
 
 def _generates(message: Any) -> bool:
@@ -50,7 +50,7 @@ def _generates(message: Any) -> bool:
 
 def _aliased(message: Any, scope: Scope) -> Item:
     names = tuple(message.alias.name)
-    value = expression(message.alias.expr, scope)
+    value = bare_expression(message.alias.expr, scope)
     if len(names) == 1 and not _generates(message.alias.expr):
         return Item(value, names[0])
     return Item(value, None, names=names, several=True, generates=_generates(message.alias.expr))

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from rocky.frames.layers import Layer
 from rocky.frames.literals import NoSql
-from rocky.frames.lowering import Lowering
+from rocky.frames.lowering import Lowering, apart
 from rocky.frames.relations import (
     aggregates,
     code_rows,
@@ -88,7 +88,7 @@ def lower(message: Any, lowering: Lowering) -> Layer:
             layer = rule(getattr(message, kind), lowering, lambda each: lower(each, lowering), site)
         except NoSql as missing:
             layer = lowering.unknown_rows(str(missing), site)
-    layer = lowering.apart(layer)
+    layer = apart(lowering, layer)
     layer.plan_ids.add(plan_id)
     lowering.by_plan[plan_id] = layer
     return layer
