@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rocky.compiler.check import CheckedColumn, CheckedQuery, check_sql
     from rocky.diagnostics import Diagnostic
     from rocky.errors import RockyError
-    from rocky.frames.frame_check import CheckedFrame, Frames
+    from rocky.frames.frame_check import CheckedFrame, Frames, check
     from rocky.plan.request import RunRequest, Window
     from rocky.project import Project
 
@@ -45,6 +45,7 @@ __all__ = [
     "Window",
     "Workspace",
     "__version__",
+    "check",
     "check_sql",
     "compile_project",
     "create_playground",
@@ -95,7 +96,7 @@ def _home_of(name: str) -> ModuleType:  # noqa: PLR0911 - one return a module
             from rocky.compiler import check
 
             return check
-        case "CheckedFrame" | "Frames":
+        case "CheckedFrame" | "Frames" | "check":
             from rocky.frames import frame_check
 
             return frame_check

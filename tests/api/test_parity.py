@@ -217,12 +217,13 @@ PAIRS = (
         reach=True,
     ),
     pair(
-        "check-python a b --seconds 2",
+        "check-python a b --seconds 2 --schemas f",
         "check.check_python.check_python",
         "check_python",
         "a",
         "b",
         seconds=2,
+        schemas="f",
     ),
     pair(
         "emit-sql m --out f --dialect duckdb",
@@ -521,6 +522,7 @@ PAIRS = (
 PYTHON_ALONE = {
     "rocky.open": "opens what a command opens by itself; its parameters are options, see below",
     "rocky.check_sql": "a query without a project: `rocky compile` speaks of files",
+    "rocky.check": "a frame of `rocky.Frames`, which only Python has",
     "rocky.load_project": "the project as a value, which `rocky compile` starts with",
     "rocky.compile_project": "the compilation as a value, which `rocky compile` reports on",
     "rocky.to_dict": "what `-o json` prints, as a value",

@@ -383,3 +383,124 @@ def model_of_many_steps(spark, o, c):
     return totals.withColumn(
         "share", F.round(F.col("total") / F.sum("total").over(Window.partitionBy()), 4)
     ).orderBy(F.desc("total"))
+
+
+each(
+    "apart",
+    exists=lambda o, c: c.alias("c").where(
+        o.alias("o").where(F.col("o.customer_id") == F.col("c.customer_id").outer()).exists()
+    ),
+    not_exists=lambda o, c: c.alias("c").where(
+        ~o.where(F.col("customer_id") == F.col("c.customer_id").outer()).exists()
+    ),
+    scalar=lambda o, c: c.select("name", o.select(F.max("amount")).scalar().alias("most")),
+    scalar_of_row=lambda o, c: o.alias("a").where(
+        F.col("a.price")
+        > o.alias("b")
+        .where(F.col("b.status") == F.col("a.status").outer())
+        .select(F.avg("price"))
+        .scalar()
+    ),
+    lateral=lambda o, c: c.alias("c").lateralJoin(
+        o.alias("o")
+        .where(F.col("o.customer_id") == F.col("c.customer_id").outer())
+        .select("order_id", "ship")
+        .limit(2)
+    ),
+    lateral_left=lambda o, c: c.alias("c").lateralJoin(
+        o.where(F.col("customer_id") == F.col("c.customer_id").outer()).select("qty"), how="left"
+    ),
+    lateral_missing=lambda o, c: c.lateralJoin(o.where(F.col("nobody").outer() == 1)),
+    as_of=lambda o, c: o._joinAsOf(c, o.day, c.since),
+    as_of_by_name=lambda o, c: o._joinAsOf(c, "day", "since", on="customer_id", how="left"),
+)
+each(
+    "field",
+    with_new=lambda o, c: o.select(F.col("ship").withField("more", F.lit(1)).alias("s")),
+    with_changed=lambda o, c: o.select(F.col("ship").withField("zip", F.lit("x")).alias("s")),
+    dropped=lambda o, c: o.select(F.col("ship").dropFields("zip").alias("s")),
+    deep=lambda o, c: o.select(F.struct("ship", "qty").alias("a")).select(
+        F.col("a").withField("ship.city", F.lit(1)).alias("a")
+    ),
+    deep_dropped=lambda o, c: o.select(F.struct("ship", "qty").alias("a")).select(
+        F.col("a").dropFields("ship.city").alias("a")
+    ),
+    star_twice=lambda o, c: o.select("ship.*", "ship.*", "qty"),
+)
+each(
+    "made",
+    inline_taken=lambda o, c: o.select("order_id", F.lit(1).alias("sku"), F.inline("items")),
+    frequent=lambda o, c: o.freqItems(["qty", "status", "tags"]),
+    product=lambda o, c: o.select(F.product("qty"), F.product("amount")),
+    units=lambda o, c: o.select(
+        F.timestamp_add("day", F.lit(1), "at"), F.timestamp_diff("hour", "at", "at")
+    ),
+    keywords=lambda o, c: o.select(
+        *[F.col("qty").alias(name) for name in ("regexp", "xor", "lock", "alter", "returning")]
+    ).select("regexp", "xor", "lock", "alter", "returning"),
+    seeds=lambda o, c: o.select(F.rand(7), F.randn(3)),
+)
+
+
+@case
+def registered_function(spark, o, c):
+    spark.udf.register("sluggish", lambda s: s, "string")
+    return spark.sql("select sluggish(status), qty from orders").union(
+        o.select(F.call_function("sluggish", "status"), "qty")
+    )
+
+
+@case
+def global_view(spark, o, c):
+    o.select("qty").createOrReplaceGlobalTempView("quantities")
+    return spark.sql("select qty + 1 from global_temp.quantities")
+
+
+@case
+def view_of_sql(spark, o, c):
+    spark.sql("create or replace temp view big as select qty, ship from orders where qty > 1")
+    return spark.table("big").select("ship.city", "qty")
+
+
+@case
+def sql_arguments_beside_quotes(spark, o, c):
+    return spark.sql(
+        "select :low as low, ':low' as text, qty -- :low\n from orders where qty > :low",
+        args={"low": 3},
+    )
+
+
+@case
+def table_function_of_python(spark, o, c):
+    @F.udtf(returnType="a int, b string")
+    class Both:
+        def eval(self, x: int):
+            yield x, "b"
+
+    return Both(F.lit(1)).select("b", "a")
+
+
+@case
+def named_arguments_of_a_function(spark, o, c):
+    both = F.udf(lambda a, b: a, "int")
+    return o.select(both(b=F.col("qty"), a=F.col("qty")).alias("x"))
+
+
+each(
+    "rows",
+    union_all=lambda o, c: o.select("qty").unionAll(c.select("customer_id")),
+    drop_duplicates=lambda o, c: o.drop_duplicates(["status"]).select("qty"),
+    observed=lambda o, c: o.observe("seen", F.count(F.lit(1)).alias("n")),
+    ambiguous_drop=lambda o, c: o.join(c, o.customer_id == c.customer_id).drop(
+        F.col("customer_id")
+    ),
+    time_is_off=lambda o, c: o.select(F.lit("10:00:00").cast("time")),
+    plain_operators=lambda o, c: o.select(
+        ((F.col("qty") + 1) * 2 - (F.col("qty") - (F.col("qty") - 1))).alias("a"),
+        (~(F.col("paid") | F.col("status").isNull()) & (F.col("qty") > 1)).alias("b"),
+        (-(F.col("qty") + 1) % 3).alias("c"),
+        ((F.col("qty") > 1) == F.col("paid")).alias("d"),
+        (F.col("status").isin("a", "b") == F.lit(True)).alias("e"),
+        F.expr("qty > 1 or paid") & F.col("paid"),
+    ),
+)

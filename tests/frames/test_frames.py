@@ -138,7 +138,7 @@ def test_a_frame_of_tables_has_sql_and_one_of_code_has_none() -> None:
         coded = shop.check(shop.orders.select(F.udf(lambda x: x, "string")("status")))
 
     assert plain.sql is not None
-    assert "SELECT order_id FROM frame_1" in plain.sql
+    assert "SELECT order_id FROM orders WHERE amount > 1" == plain.sql
     assert coded.sql is None
 
 

@@ -213,11 +213,16 @@ class Analysis(Records):
 
         return diff(self, DiffRequest(base, exact, names_of(models), fail_on, reach))
 
-    def check_python(self, *models: str, seconds: int = 30) -> "CheckPythonReport":
-        """What the code of Python models gives; runs it in a process apart, to see its plan."""
+    def check_python(
+        self, *models: str, seconds: int = 30, schemas: str | Path | None = None
+    ) -> "CheckPythonReport":
+        """What the code of Python models gives; runs it in a process apart, to see its plan.
+
+        `jobs/*.py::enrich` is a function of any file, over the tables of the TOML file `schemas`.
+        """
         from rocky.operations.check.check_python import CheckPythonRequest, check_python
 
-        return check_python(self, CheckPythonRequest(models, seconds))
+        return check_python(self, CheckPythonRequest(models, seconds, path_of(schemas)))
 
     def emit_sql(
         self,

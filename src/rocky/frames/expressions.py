@@ -1,7 +1,7 @@
 """Expressions of a plan as SQL: one rule a kind, in the tables at the end.
 
-A rule takes the message and the scope and gives a fragment. Operators are written with
-parentheses around them, so that no rule has to know about precedence.
+A rule takes the message and the scope and gives a fragment, which knows how tightly it binds:
+parentheses are written where a person would need them, so that the same query has the same text.
 """
 
 from collections.abc import Callable
@@ -9,30 +9,45 @@ from typing import Any, Final
 
 from rocky.diagnostics import Code
 from rocky.frames.code_digest import code_digest
-from rocky.frames.fragments import Fragment, joined, sql
+from rocky.frames.fragments import (
+    ATOM,
+    COMPARED,
+    NOT,
+    Fragment,
+    joined,
+    operand,
+    sql,
+)
 from rocky.frames.layers import written
 from rocky.frames.literals import NoSql, literal_sql, parsed_type, type_of
+from rocky.frames.lowering import GEO_SETTING, TIME_SETTING, Lowering, refuse_setting
+from rocky.frames.operators import INFIX, infix
 from rocky.frames.scope import Scope
 from rocky.frames.sites import Site, site_of
+from rocky.frames.struct_fields import changed_struct
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.text import format_type
-from rocky.language.datatypes.types import StructField
-from rocky.language.names import bare_name, quote_text
+from rocky.language.names import split_name
 
 Rule = Callable[[Any, Scope, Site | None], Fragment]
 
-_INFIX: Final = {
-    "+": "+", "-": "-", "*": "*", "/": "/", "%": "%", "==": "=", "=": "=", "<=>": "<=>",
-    "<": "<", ">": ">", "<=": "<=", ">=": ">=", "and": "AND", "or": "OR", "&": "&", "|": "|",
-    "^": "^", "like": "LIKE", "rlike": "RLIKE", "ilike": "ILIKE", "div": "DIV",
-}  # fmt: skip
-_SEEDED: Final = frozenset({"rand", "randn", "random", "uuid", "shuffle", "randstr", "uniform"})
+_SEEDED: Final = frozenset({"rand", "randn", "random", "uuid"})
+_LARGEST_SEED: Final = 1 << 32
 _AGGREGATE_EVALUATIONS: Final = frozenset({202, 203, 252, 253})
 """Evaluation types of PySpark whose functions take groups of rows."""
 
 
+_MAKE_TIMES: Final = frozenset({"make_time", "to_time", "try_to_time"})
+_NAMED: Final = "named_argument_expression"
+
+
 def expression(message: Any, scope: Scope) -> Fragment:
-    """The SQL of an expression; an unknown, with a gap noted, where there is none."""
+    """The SQL of an expression that may stand anywhere."""
+    return operand(bare_expression(message, scope))
+
+
+def bare_expression(message: Any, scope: Scope) -> Fragment:
+    """The SQL of an expression between commas or keywords; an unknown where there is none."""
     kind = message.WhichOneof("expr_type")
     site = site_of(message)
     rule = _RULES.get(kind)
@@ -50,14 +65,14 @@ def sort_order(message: Any, scope: Scope) -> Fragment:
     """One key of an ordering."""
     down = message.direction == message.SORT_DIRECTION_DESCENDING
     last = message.null_ordering == message.SORT_NULLS_LAST
-    words = " DESC" if down else " ASC"
+    words = " DESC" if down else ""
     if last != down:
         words += " NULLS LAST" if last else " NULLS FIRST"
-    return sql(expression(message.child, scope), words)
+    return sql(bare_expression(message.child, scope), words)
 
 
 def _listed(messages: Any, scope: Scope) -> Fragment:
-    return joined(", ", [expression(each, scope) for each in messages])
+    return joined(", ", [bare_expression(each, scope) for each in messages])
 
 
 def _literal(message: Any, scope: Scope, site: Site | None) -> Fragment:
@@ -72,8 +87,10 @@ def _attribute(message: Any, scope: Scope, site: Site | None) -> Fragment:
 
 
 def _text(message: Any, scope: Scope, site: Site | None) -> Fragment:
-    found, _, _ = scope.text(message.expression, site)
-    return sql("(", found, "\n)" if "--" in message.expression else ")", site=site)
+    found, _, star = scope.text(message.expression, site)
+    if star:
+        return found
+    return sql(found, "\n" if "--" in message.expression else "", site=site, level=0)
 
 
 def _star(message: Any, scope: Scope, site: Site | None) -> Fragment:
@@ -97,38 +114,50 @@ def _star(message: Any, scope: Scope, site: Site | None) -> Fragment:
 
 def _alias(message: Any, scope: Scope, site: Site | None) -> Fragment:
     # Below the select list an alias has no meaning but in `struct(...)`, where it names a field.
-    return expression(message.expr, scope)
+    return bare_expression(message.expr, scope)
 
 
 def _cast(message: Any, scope: Scope, site: Site | None) -> Fragment:
     written_type = message.WhichOneof("cast_to_type") == "type_str"
     kind = parsed_type(message.type_str) if written_type else type_of(message.type)
+    if isinstance(kind, t.TimeType):
+        refuse_setting(scope.lowering, "a cast to `time`", TIME_SETTING, site)
     word = "TRY_CAST" if message.eval_mode == message.EVAL_MODE_TRY else "CAST"
-    return sql(f"{word}(", expression(message.expr, scope), f" AS {format_type(kind)})", site=site)
+    return sql(
+        f"{word}(", bare_expression(message.expr, scope), f" AS {format_type(kind)})", site=site
+    )
 
 
 def _function(message: Any, scope: Scope, site: Site | None) -> Fragment:
     name, arguments = message.function_name, message.arguments
     if message.is_internal:
         raise NoSql(f"the internal function `{name}`")
+    if name.lower().startswith("st_"):
+        refuse_setting(scope.lowering, f"`{name}`", GEO_SETTING, site)
+    if name.lower() in _MAKE_TIMES:
+        refuse_setting(scope.lowering, f"`{name}`", TIME_SETTING, site)
     form = _FORMS.get(name.lower())
     if form is not None:
         return form(message, scope, site)
-    if name in _INFIX and len(arguments) == 2:
-        left, right = (expression(each, scope) for each in arguments)
-        return sql("(", left, f" {_INFIX[name]} ", right, ")", site=site)
-    given = () if name.lower() in _SEEDED and _is_seed(name, arguments) else arguments
+    if name in INFIX and len(arguments) == 2:
+        return infix(INFIX[name], [bare_expression(each, scope) for each in arguments], site)
+    given = () if _is_seed(name, arguments) else arguments
     distinct = "DISTINCT " if message.is_distinct else ""
     return sql(f"{name}({distinct}", _listed(given, scope), ")", site=site)
 
 
 def _is_seed(name: str, arguments: Any) -> bool:
-    """Whether the client has made up the only argument: it does so where the author gave none."""
-    return name.lower() in ("rand", "randn", "random", "uuid") and len(arguments) == 1
+    """Whether the client has made up the only argument: it does so where the author gave none.
+
+    What it makes up is anywhere in 63 bits, what people write is small.
+    """
+    if name.lower() not in _SEEDED or len(arguments) != 1:
+        return False
+    return arguments[0].literal.long > _LARGEST_SEED
 
 
 def _case(message: Any, scope: Scope, site: Site | None) -> Fragment:
-    given = [expression(each, scope) for each in message.arguments]
+    given = [bare_expression(each, scope) for each in message.arguments]
     parts: list[str | Fragment] = ["CASE"]
     for at in range(0, len(given) - 1, 2):
         parts += [" WHEN ", given[at], " THEN ", given[at + 1]]
@@ -141,14 +170,45 @@ def _in(message: Any, scope: Scope, site: Site | None) -> Fragment:
     value, *options = message.arguments
     if not options:
         return sql("false", site=site)
-    return sql("(", expression(value, scope), " IN (", _listed(options, scope), "))", site=site)
+    found = operand(bare_expression(value, scope), COMPARED + 1)
+    return sql(found, " IN (", _listed(options, scope), ")", site=site, level=COMPARED)
 
 
-def _prefixed(before: str, after: str = ")") -> Rule:
+def _prefixed(before: str, after: str, level: int) -> Rule:
     def rule(message: Any, scope: Scope, site: Site | None) -> Fragment:
         if len(message.arguments) != 1:
             raise NoSql(f"`{message.function_name}` of {len(message.arguments)} arguments")
-        return sql(before, expression(message.arguments[0], scope), after, site=site)
+        value = operand(bare_expression(message.arguments[0], scope), level + 1)
+        return sql(before, value, after, site=site, level=level)
+
+    return rule
+
+
+def _unit(message: Any, scope: Scope, site: Site | None) -> Fragment:
+    """`timestampadd` and `timestampdiff`, whose unit is a word in SQL."""
+    first, *rest = message.arguments
+    unit = first.literal.string
+    if not unit.isidentifier():
+        raise NoSql(f"`{message.function_name}` of a unit that is no word")
+    return sql(f"{message.function_name}({unit}, ", _listed(rest, scope), ")", site=site)
+
+
+def _product(message: Any, scope: Scope, site: Site | None) -> Fragment:
+    """`product`, which SQL does not have; it takes what can be a double."""
+    for each in message.arguments:
+        kind, _ = scope.lowering.type_of(expression(each, scope), scope.source)
+        if kind is not t.UNKNOWN and not (t.is_numeric(kind) or isinstance(kind, t.StringType)):
+            condition = "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE"
+            return scope.mistake(
+                Code.TYPE_ERROR, f"`product` of `{kind}`: it takes numbers", site, condition
+            )
+    name = scope.lowering.function("product", t.DOUBLE, b"product", aggregate=True)
+    return sql(f"{name}(", _listed(message.arguments, scope), ")", site=site)
+
+
+def _unknown(reason: str) -> Rule:
+    def rule(message: Any, scope: Scope, site: Site | None) -> Fragment:
+        raise NoSql(reason)
 
     return rule
 
@@ -157,7 +217,7 @@ def _struct(message: Any, scope: Scope, site: Site | None) -> Fragment:
     """`struct(...)`: an alias inside names a field."""
     parts = []
     for each in message.arguments:
-        value = expression(each, scope)
+        value = bare_expression(each, scope)
         named = each.WhichOneof("expr_type") == "alias" and len(each.alias.name) == 1
         parts.append(sql(value, f" AS {written(each.alias.name[0])}") if named else value)
     return sql(f"{message.function_name}(", joined(", ", parts), ")", site=site)
@@ -190,69 +250,13 @@ def _element(message: Any, scope: Scope, site: Site | None) -> Fragment:
 def _update(message: Any, scope: Scope, site: Site | None) -> Fragment:
     """`withField` and `dropFields`: the struct is put together again, null where it was null."""
     value = expression(message.struct_expression, scope)
-    kind, nullable = scope.lowering.type_of(value, scope.source)
-    if not isinstance(kind, t.StructType) or "." in message.field_name:
-        raise NoSql("a field of a struct that is changed and whose type is not known")
     new = (
         expression(message.value_expression, scope)
         if message.HasField("value_expression")
         else None
     )
-    fields = _updated(kind, message.field_name, new)
-    if nullable and any(not each.nullable for each, own in fields if own is None):
-        return _declared_struct(value, fields, scope, site)
-    made = sql(
-        "named_struct(",
-        joined(
-            ", ",
-            [
-                sql(f"{quote_text(each.name)}, ", own or sql(value, f".{written(each.name)}"))
-                for each, own in fields
-            ],
-        ),
-        ")",
-        site=site,
-    )
-    if not nullable:
-        return made
-    return sql("CASE WHEN ", value, " IS NOT NULL THEN ", made, " END", site=site)
-
-
-def _updated(
-    kind: t.StructType, name: str, new: Fragment | None
-) -> list[tuple[StructField, Fragment | None]]:
-    """The fields of a struct, each with its new value where it has one."""
-    key = bare_name(name).lower()
-    made: list[tuple[StructField, Fragment | None]] = []
-    placed = new is None
-    for each in kind.fields:
-        if each.name.lower() != key:
-            made.append((each, None))
-        elif new is not None:
-            placed = True
-            made.append((StructField(name, t.UNKNOWN, True), new))
-    if not placed:
-        made.append((StructField(name, t.UNKNOWN, True), new))
-    return made
-
-
-def _declared_struct(
-    value: Fragment,
-    fields: list[tuple[StructField, Fragment | None]],
-    scope: Scope,
-    site: Site | None,
-) -> Fragment:
-    """A struct that may be null with fields that may not: SQL has no way to put one together."""
-    kinds = []
-    given = [value]
-    for each, own in fields:
-        if own is None:
-            kinds.append(each)
-            continue
-        given.append(own)
-        kinds.append(StructField(each.name, *scope.lowering.type_of(own, scope.source)))
-    name = scope.lowering.function("update_fields", t.struct(tuple(kinds)), b"fields")
-    return sql(f"{name}(", joined(", ", given), ")", site=site)
+    found = scope.lowering.type_of(value, scope.source)
+    return changed_struct(value, found, (list(split_name(message.field_name)), new), scope, site)
 
 
 def _window(message: Any, scope: Scope, site: Site | None) -> Fragment:
@@ -294,6 +298,18 @@ def _boundary(message: Any, scope: Scope, *, first: bool) -> Fragment:
 
 def _code(message: Any, scope: Scope, site: Site | None) -> Fragment:
     """A function of Python: its declared result is believed, and may always be null."""
+    named = tuple(
+        each.named_argument_expression.key or f"a{at}" for at, each in enumerate(message.arguments)
+    )
+    plain = all(each.WhichOneof("expr_type") != _NAMED for each in message.arguments)
+    name = declared_code(message, scope.lowering, message.function_name, () if plain else named)
+    return sql(f"{name}(", _listed(message.arguments, scope), ")", site=site)
+
+
+def declared_code(
+    message: Any, lowering: Lowering, called: str, parameters: tuple[str, ...] = ()
+) -> str:
+    """The name in SQL of a function of Python or Java. Raises NoSql."""
     kind = message.WhichOneof("function")
     if kind == "python_udf":
         code = message.python_udf
@@ -304,24 +320,24 @@ def _code(message: Any, scope: Scope, site: Site | None) -> Fragment:
         digest = message.java_udf.class_name.encode()
     else:
         raise NoSql(f"a function of the kind `{kind}`")
-    name = scope.lowering.function(
-        message.function_name,
+    return lowering.function(
+        called,
         returns,
         digest,
+        parameters=parameters,
         aggregate=aggregate,
         deterministic=None if message.deterministic else False,
     )
-    return sql(f"{name}(", _listed(message.arguments, scope), ")", site=site)
 
 
 def _subquery(message: Any, scope: Scope, site: Site | None) -> Fragment:
-    layer = scope.lowering.by_plan.get(message.plan_id)
-    if layer is None or not layer.known:
-        raise NoSql("a subquery that reads the row around it")
-    scope.lowering.subqueries.append(layer)
-    inner = sql(
-        f"(SELECT {', '.join(written(each.sql) for each in layer.visible)} FROM {layer.name})"
-    )
+    relation = scope.lowering.references.get(message.plan_id)
+    if relation is None:
+        raise NoSql("a subquery that the plan does not hold")
+    layer, query = scope.lowering.inner_query(relation, scope)
+    if not layer.known:
+        raise NoSql("a subquery of unknown columns")
+    inner = sql("(", query, ")")
     if message.subquery_type == message.SUBQUERY_TYPE_SCALAR:
         return sql(inner, site=site)
     if message.subquery_type == message.SUBQUERY_TYPE_EXISTS:
@@ -344,12 +360,16 @@ def _order(message: Any, scope: Scope, site: Site | None) -> Fragment:
 _FORMS: Final[dict[str, Rule]] = {
     "when": _case,
     "in": _in,
-    "not": _prefixed("(NOT ", ")"),
-    "!": _prefixed("(NOT ", ")"),
-    "~": _prefixed("(~ ", ")"),
-    "isnull": _prefixed("(", " IS NULL)"),
-    "isnotnull": _prefixed("(", " IS NOT NULL)"),
+    "not": _prefixed("NOT ", "", NOT),
+    "!": _prefixed("NOT ", "", NOT),
+    "~": _prefixed("(~ ", ")", ATOM),
+    "isnull": _prefixed("", " IS NULL", COMPARED),
+    "isnotnull": _prefixed("", " IS NOT NULL", COMPARED),
     "struct": _struct,
+    "product": _product,
+    "unwrap_udt": _unknown("a type that its own code defines"),
+    "timestampadd": _unit,
+    "timestampdiff": _unit,
 }
 
 _RULES: Final[dict[str | None, Rule]] = {

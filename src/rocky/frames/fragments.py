@@ -7,6 +7,7 @@ the smallest piece there; glue that stands between belongs to whoever wrote arou
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from rocky.diagnostics.diagnostic import Span
 from rocky.frames.sites import Site
@@ -14,18 +15,25 @@ from rocky.frames.sites import Site
 Piece = tuple[str, Site | None]
 
 
+OR, AND, NOT, COMPARED, ADDED, MULTIPLIED = 1, 2, 3, 4, 8, 9
+"""How tightly operators bind."""
+ATOM: Final = 100
+"""The level of what needs no parentheses anywhere."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """SQL in pieces."""
+    """SQL in pieces. `level` is how tightly its outermost operator binds."""
 
     pieces: tuple[Piece, ...]
+    level: int = ATOM
 
     @property
     def text(self) -> str:
         return "".join([text for text, _ in self.pieces])
 
 
-def sql(*parts: "str | Fragment", site: Site | None = None) -> Fragment:
+def sql(*parts: "str | Fragment", site: Site | None = None, level: int = ATOM) -> Fragment:
     """One fragment of several; the texts among them stand for `site`."""
     pieces: list[Piece] = []
     for part in parts:
@@ -33,7 +41,12 @@ def sql(*parts: "str | Fragment", site: Site | None = None) -> Fragment:
             pieces.append((part, site))
         else:
             pieces.extend(part.pieces)
-    return Fragment(tuple(pieces))
+    return Fragment(tuple(pieces), level)
+
+
+def operand(fragment: Fragment, level: int = ATOM) -> Fragment:
+    """The fragment, in parentheses where it binds less tightly than its place asks for."""
+    return fragment if fragment.level >= level else sql("(", fragment, ")")
 
 
 def joined(separator: str, fragments: Iterable[Fragment]) -> Fragment:

@@ -4,17 +4,20 @@
 PySpark's functions make plans, and nothing connects anywhere.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from pyspark.sql.connect.dataframe import DataFrame
 
 from rocky.diagnostics import Diagnostic, Severity
+from rocky.errors import InvalidRequest
 from rocky.frames.fragments import SitedText, finished
 from rocky.frames.layers import Layer
 from rocky.frames.lowering import Gap, Lowering, finished_query
+from rocky.frames.relations.code_rows import registered
 from rocky.frames.relations.table import lower
 from rocky.frames.session import NeedsRows, PlanSession, building, relation_of
 from rocky.language.binder.expr import WHOLE
@@ -26,6 +29,8 @@ from rocky.language.ir import LINEAGE_KINDS, Edge
 from rocky.language.names import bare_name
 from rocky.language.tables import Tables, tables_by_name
 from rocky.project.call_places import CallPlaces, Site
+
+_CALLED: Final = re.compile(r"(\w+)\(")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +70,12 @@ class LoweredPlan:
     lowering: Lowering
     top: Layer
 
+    @property
+    def is_sql(self) -> bool:
+        """Whether SQL alone gives its rows, without code."""
+        called = set(_CALLED.findall(self.text.text.lower()))
+        return not called & self.lowering.tables.functions.keys()
+
 
 class Frames:
     """Frames over tables of known schemas, checked without Spark."""
@@ -73,6 +84,7 @@ class Frames:
         """`tables` are schemas by name, each a text (`id bigint not null, ...`) or fields."""
         self._tables = _as_tables(tables)
         self.session = PlanSession(self._columns_of)
+        self.session.checks = self.check
 
         self._open = ExitStack()
 
@@ -107,12 +119,15 @@ class Frames:
             bound.known,
             tuple(found),
             tuple(plan.lowering.gaps),
-            None if plan.lowering.tables.functions else plan.text.text,
-            tuple(_edges(each.sources, bound.binding) for each in bound.columns),
+            plan.text.text if plan.is_sql else None,
+            lineage_of(bound),
         )
 
     def _lowered(self, relation: Any) -> LoweredPlan:
         lowering = Lowering(self._tables, wanted_keys(relation))
+        lowering.settings = self.session.client.settings
+        for name, made in self.session.client.functions.items():
+            registered(name, made, lowering)
         for name, view in self.session.client.views.items():
             lowering.views[name] = lower(view, lowering)
         top = lower(relation, lowering)
@@ -126,6 +141,16 @@ class Frames:
             reason = f": {gap.reason}" if gap else ""
             raise NeedsRows(f"the columns are not known{reason}", gap.site if gap else None, "")
         return tuple(StructField(each.name, each.type, each.nullable) for each in plan.top.visible)
+
+
+def check(frame: Any) -> CheckedFrame:
+    """What is known of a frame that was made of the tables of a `Frames`."""
+    checks = getattr(getattr(frame, "sparkSession", None), "checks", None)
+    if checks is None:
+        kind = type(frame).__name__
+        raise InvalidRequest(f"`{kind}` is no frame of `rocky.Frames`: Spark checks its own")
+    found: CheckedFrame = checks(frame)
+    return found
 
 
 def wanted_keys(relation: Any) -> frozenset[str]:
@@ -172,6 +197,11 @@ def _bound_findings(
             each.condition,
             help=each.help,
         )
+
+
+def lineage_of(bound: BoundQuery) -> tuple[tuple[Edge, ...], ...]:
+    """For each column of a query the columns of tables that it is made from."""
+    return tuple(_edges(each.sources, bound.binding) for each in bound.columns)
 
 
 def _edges(sources: Iterable[int], binding: Binding | None) -> tuple[Edge, ...]:

@@ -7,7 +7,7 @@ which column of which input it is. `df["x"]` is found along that, by Spark's rul
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from rocky.frames.fragments import Fragment
 from rocky.language.datatypes.types import DataType, StructField
@@ -38,8 +38,10 @@ class LayerColumn(NamedTuple):
 class Layer:
     """A relation in SQL: a name to read from and, unless it is a table, the query behind it.
 
-    `known` is False where the list of columns is not complete. `exposed` makes the same layer
-    with one more, hidden column of its input, where Spark's analyser would.
+    `known` is False where the list of columns is not complete, and `inside` tells that it stands
+    in a subquery, because it reads the row around that. `clauses` are the parts of its query.
+    `exposed` makes the same layer with one more, hidden column of its input, where Spark's analyser
+    would.
     """
 
     name: str
@@ -49,6 +51,13 @@ class Layer:
     body: Fragment | None = None
     plan_ids: set[int] = field(default_factory=set)
     exposed: Callable[["Layer", int], "Layer"] | None = None
+    inside: bool = False
+    clauses: Any = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether it and all below it are known."""
+        return self.known and all(each.complete for each in self.inputs)
 
     @property
     def visible(self) -> list[LayerColumn]:
@@ -137,17 +146,17 @@ def every_layer(top: Layer) -> Iterator[Layer]:
 
 # Words that Spark or the parser reads as something else where a column's name could stand.
 _KEYWORDS: Final = frozenset(
-    "all and anti any array as asc authorization between both by case cast check collate column"
-    " constraint create cross cube current current_date current_time current_timestamp"
-    " current_user date day delete desc describe distinct drop else end escape except exists"
-    " extract false fetch filter first for foreign from full function grant group grouping"
-    " having hour if in inner insert intersect interval into is join lateral leading left like"
-    " limit local lower map match merge minus minute month natural not null offset on only or"
-    " order outer over overlaps partition percent pivot position primary qualify range"
-    " references replace right rlike rollup row rows second select semi session_user set show"
-    " some sort struct substring table tablesample then time timestamp to trailing transform"
-    " trim true truncate union unique unknown unpivot update upper user using values when where"
-    " window with within year".split()
+    "all alter and anti any array as asc authorization between both by case cast check collate"
+    " column constraint create cross cube current current_date current_time current_timestamp"
+    " current_user delete desc describe distinct drop else end escape except exists extract"
+    " false fetch filter for foreign from full function glob grant group grouping having if"
+    " ilike in inner insert intersect interval into is join lateral leading left like limit"
+    " local lock lower map match merge minus natural not notnull null offset on only or order"
+    " outer over overlaps partition partitioned_by percent pivot position primary qualify range"
+    " references regexp replace returning revoke right rlike rollback rollup row rows select"
+    " semi serdeproperties session_user set show some sort struct substring table tablesample"
+    " then to trailing transform trim true truncate uncache union unique unknown unpivot update"
+    " upper user using values when where window with within xor".split()
 )
 
 

@@ -101,6 +101,11 @@ def _moment(microseconds: int) -> str:
     return (_EPOCH + dt.timedelta(microseconds=microseconds)).isoformat(sep=" ")
 
 
+def _clock(nanoseconds: int) -> str:
+    seconds, rest = divmod(nanoseconds, 1_000_000_000)
+    return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}.{rest // 1000:06}"
+
+
 def _day_time(value: Any) -> str:
     total = value.day_time_interval
     sign, total = ("-" if total < 0 else ""), abs(total)
@@ -138,4 +143,5 @@ _MAKERS: Final = {
     "day_time_interval": _day_time,
     "year_month_interval": _year_month,
     "array": _array,
+    "time": lambda value: f"TIME '{_clock(value.time.nano)}'",
 }

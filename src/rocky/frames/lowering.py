@@ -6,24 +6,37 @@ rules about them. What has no SQL is a gap: noted with its reason, unknown in it
 guessed. A name of a function that nobody could write stands for code with a declared result.
 """
 
-import re
-from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, Protocol
 
 from rocky.diagnostics import Code
+from rocky.frames.clauses import clauses_of, fused_bodies
 from rocky.frames.fragments import Fragment, joined, sql
 from rocky.frames.layers import Layer, LayerColumn, every_layer, unique_names, written
+from rocky.frames.plan_tables import PlanTables
+from rocky.frames.select_list import (
+    Item,
+    columns_of,
+    hidden_item,
+    listed_items,
+    passed_on,
+    renamed_in,
+    seen_name,
+    with_own_names,
+)
 from rocky.frames.sites import Site
 from rocky.language.binder.query import BoundQuery, bind_text
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.types import DataType, StructField
 from rocky.language.declared_functions import DeclaredFunction, FunctionParameter
-from rocky.language.tables import Table, Tables
+from rocky.language.tables import Tables
 
 _MOST_ARGUMENTS: Final = 256
 _ANY_ARGUMENTS: Final = tuple(
     FunctionParameter(f"a{at}", t.UNKNOWN, optional=True) for at in range(_MOST_ARGUMENTS)
 )
+TIME_SETTING: Final = ("spark.sql.timeType.enabled", "UNSUPPORTED_TIME_TYPE")
+GEO_SETTING: Final = ("spark.sql.geospatial.enabled", "UNSUPPORTED_FEATURE.GEOSPATIAL_DISABLED")
 UNKNOWN: Final = "not_lowered"
 """The function that stands for a value of which nothing is known."""
 
@@ -45,54 +58,23 @@ class Finding(NamedTuple):
     condition: str | None = None
 
 
-class Item(NamedTuple):
-    """One entry of a select list. `name` is None where Spark makes one up.
-
-    `several` tells that it may give more than one column, called `names` where the author did.
-    """
-
-    fragment: Fragment
-    name: str | None = None
-    origin: tuple[int, int] | None = None
-    hidden: bool = False
-    qualifier: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-    several: bool = False
-
-
-class PlanTables:
-    """The tables that the SQL of a plan reads: layers, and below them the project's.
-
-    Functions are those that stand for code of the plan, and below them the project's.
-    """
-
-    def __init__(self, project: Tables) -> None:
-        self._project = project
-        self.layers: dict[str, Layer] = {}
-        self.functions: dict[str, DeclaredFunction] = {}
-
-    def find(self, parts: tuple[str, ...]) -> Table | None:
-        layer = self.layers.get(parts[0]) if len(parts) == 1 else None
-        if layer is not None:
-            return Table(layer.name, layer.fields, (layer.name,), layer.known)
-        return self._project.find(parts)
-
-    def undeclared(self, parts: tuple[str, ...]) -> Table | None:
-        return self._project.undeclared(parts)
-
-    def function(self, parts: tuple[str, ...]) -> DeclaredFunction | None:
-        own = self.functions.get(parts[0]) if len(parts) == 1 else None
-        return own or self._project.function(parts)
-
-    def function_names(self) -> Iterable[str]:
-        return self._project.function_names()
+class Outer(Protocol):
+    """What a subquery sees of the query around it."""
 
     @property
-    def declares_functions(self) -> bool:
-        return bool(self.functions) or self._project.declares_functions
+    def source(self) -> Fragment: ...
 
-    def names(self) -> Iterable[str]:
-        return self._project.names()
+    @property
+    def names(self) -> Iterable[str]: ...
+
+
+class Around(NamedTuple):
+    """The query around a subquery: its scope, what it reads as FROM, and what is around itself."""
+
+    scope: Any
+    source: str
+    names: frozenset[str]
+    around: "Around | None"
 
 
 class Lowering:
@@ -103,8 +85,14 @@ class Lowering:
         self.tables = PlanTables(tables)
         self.wanted = wanted
         self.by_plan: dict[int, Layer] = {}
+        self.references: dict[int, Any] = {}
+        self.around: Around | None = None
+        self.lower: Callable[[Any, Lowering], Layer] | None = None
         self.views: dict[str, Layer] = {}
         self.subqueries: list[Layer] = []
+        self.settings: Mapping[str, str] = {}
+        self.blind: set[str] = set()
+        """Names of registered functions of which no result is known."""
         self.gaps: list[Gap] = []
         self.shown: dict[str, str] = {}
         self.findings: list[Finding] = []
@@ -133,6 +121,7 @@ class Lowering:
         digest: bytes,
         *,
         columns: tuple[StructField, ...] | None = None,
+        parameters: tuple[str, ...] = (),
         aggregate: bool = False,
         deterministic: bool | None = None,
     ) -> str:
@@ -141,7 +130,8 @@ class Lowering:
         made = DeclaredFunction(
             plain,
             "python",
-            _ANY_ARGUMENTS,
+            tuple(FunctionParameter(each, t.UNKNOWN, optional=True) for each in parameters)
+            or _ANY_ARGUMENTS,
             returns,
             columns,
             deterministic=deterministic,
@@ -155,13 +145,41 @@ class Lowering:
             key = f"{plain}_{number}".lower()
         self.tables.functions[key] = made
         called = key if number > 1 else plain
-        if called != name:
-            self.shown[called] = name
+        if called.lower() != name:
+            self.shown[f"{called.lower()}("] = f"{name}("
         return called
 
     def bind(self, text: str) -> BoundQuery:
-        """What the binder finds out of a query over layers."""
+        """What the binder finds out of a query over layers, which may read the row around it."""
+        around = self.around
+        while around is not None:
+            text = f"SELECT inner__.*{around.source}, LATERAL ({text}\n) AS inner__"
+            around = around.around
         return bind_text(text, self.tables)
+
+    def inner_query(self, message: Any, scope: "Outer") -> tuple[Layer, Fragment]:
+        """A relation that may read the row around it: its layer, and the query in its place."""
+        assert self.lower is not None
+        by_plan, outside, before = self.by_plan, self.around, set(self.tables.layers)
+        around = Around(scope, scope.source.text, frozenset(scope.names), outside)
+        self.by_plan, self.around = {}, around
+        try:
+            layer = self.lower(message, self)
+        finally:
+            self.by_plan, self.around = by_plan, outside
+        layers = list(every_layer(layer))
+        own = [
+            each
+            for each in layers
+            if each.body is not None and each.name not in before and not each.inside
+        ]
+        for each in own:
+            each.inside = True
+        self.subqueries += [each for each in layers if each.name in before]
+        listed = ", ".join(written(each.sql) for each in layer.visible) if layer.known else "*"
+        query = sql(f"SELECT {listed or '*'} FROM {layer.name}")
+        bodies = _bodies(own, together=False)
+        return layer, sql(_common(bodies), query) if bodies else query
 
     def type_of(self, value: Fragment, source: Fragment) -> tuple[DataType, bool]:
         """The type and nullability of a value over FROM and what follows."""
@@ -187,15 +205,17 @@ class Lowering:
         table = source or sql(" FROM ", inputs[0].name)
         whole = inputs[0] if source is None and inputs[0].known else None
         head = "SELECT DISTINCT " if distinct else "SELECT "
-        draft = sql(head, _listed(items, [each.name for each in items], whole), table, rest)
+        draft = sql(head, listed_items(items, [each.name for each in items], whole), table, rest)
         bound = self.bind(draft.text)
-        columns, names = _columns_of(items, bound, {**self.shown, **_renamed(inputs)})
-        body = sql(head, _listed(items, names, whole), table, rest)
-        layer = self.layer(body, columns, inputs, known=bound.known)
+        columns, names = columns_of(items, bound, {**self.shown, **renamed_in(inputs)})
+        items = with_own_names(items, columns, bound)
+        listed = listed_items(items, names, whole)
+        layer = self.layer(sql(head, listed, table, rest), columns, inputs, known=bound.known)
+        layer.clauses = clauses_of(head, listed, table, sql(rest))
         if lasting and source is None and not distinct:
 
             def exposed(child: Layer, at: int) -> Layer:
-                return self.select((child,), [*items, _hidden(child, at)], rest)
+                return self.select((child,), [*items, hidden_item(child, at)], rest)
 
             layer.exposed = exposed
         return layer
@@ -216,12 +236,12 @@ class Lowering:
     def query(self, body: Fragment, inputs: tuple[Layer, ...]) -> Layer:
         """A layer of a whole query, whose columns are those that the binder finds."""
         bound = self.bind(body.text)
-        names = [(each.name or "", False) for each in bound.columns]
+        names = [(seen_name(each.name or "", self.shown), False) for each in bound.columns]
         columns = tuple(
             LayerColumn(name, own, each.type, each.nullable)
             for (name, _), own, each in zip(names, unique_names(names), bound.columns, strict=True)
         )
-        if any(each.name != each.sql for each in columns):
+        if any(each.sql != given.name for each, given in zip(columns, bound.columns, strict=True)):
             listed = ", ".join(written(each.sql) for each in columns)
             body = sql("SELECT * FROM (", body, f") AS q({listed})")
         return self.layer(body, columns, inputs, known=bound.known)
@@ -230,21 +250,28 @@ class Lowering:
         return f"frame_{len(self.tables.layers) + 1}"
 
 
-def passed_on(layer: Layer, at: int = 0, alias: str | None = None) -> list[Item]:
-    """The columns of an input as they are, hidden ones included; `at` is the input's place."""
-    if not layer.known:
-        return [Item(sql(f"{alias}.*" if alias else "*"), several=True)]
-    prefix = f"{alias}." if alias else ""
-    return [
-        Item(
-            sql(prefix + written(each.sql)),
-            each.name,
-            (at, index),
-            each.hidden,
-            each.qualifier,
-        )
-        for index, each in enumerate(layer.columns)
-    ]
+def apart(lowering: Lowering, layer: Layer) -> Layer:
+    """The layer under another name where a query around it reads the same one."""
+    around = lowering.around
+    while around is not None:
+        if layer.name in around.names and layer.known and layer.columns:
+            items = passed_on(layer)
+            made = lowering.select((layer,), items)
+            made.plan_ids |= layer.plan_ids
+            return made
+        around = around.around
+    return layer
+
+
+def refuse_setting(lowering: Lowering, what: str, gate: tuple[str, str], site: Site | None) -> None:
+    """Report what Spark takes only with a setting that is off by default."""
+    setting, condition = gate
+    if lowering.settings.get(setting) == "true":
+        return
+    message = f"{what} is off in Spark unless `{setting}` is set"
+    finding = Finding(Code.INVALID_CLAUSE, message, site, None, condition)
+    if all(each.message != message for each in lowering.findings):
+        lowering.findings.append(finding)
 
 
 def finished_query(top: Layer, beside: Sequence[Layer] = ()) -> Fragment:
@@ -253,7 +280,7 @@ def finished_query(top: Layer, beside: Sequence[Layer] = ()) -> Fragment:
     `beside` are layers that only subqueries read.
     """
     every = {id(each): each for start in (*beside, top) for each in every_layer(start)}
-    layers = [each for each in every.values() if each.body is not None]
+    layers = [each for each in every.values() if not each.inside]
     plain = [each.name == each.sql and not each.hidden for each in top.columns]
     if top.body is None or not all(plain):
         listed = ", ".join(
@@ -262,97 +289,23 @@ def finished_query(top: Layer, beside: Sequence[Layer] = ()) -> Fragment:
             else f"{written(each.sql)} AS {written(each.name)}"
             for each in top.visible
         )
-        main = sql(f"SELECT {listed if top.known and top.columns else '*'} FROM {top.name}")
+        every_one = all(plain) or not (top.known and top.columns)
+        main = sql(f"SELECT {'*' if every_one else listed} FROM {top.name}")
+        bodies = _bodies(layers, together=not beside)
     else:
-        main = top.body
-        layers.remove(top)
-    if not layers:
-        return main
-    common = joined(
-        ",\n", [sql(f"{each.name} AS (\n  ", each.body or "", "\n)") for each in layers]
-    )
-    return sql("WITH ", common, "\n", main)
+        bodies = _bodies(layers, together=not beside)
+        main = bodies.pop(top.name)
+    return sql(_common(bodies), main) if bodies else main
 
 
-def _hidden(child: Layer, at: int) -> Item:
-    column = child.columns[at]
-    return Item(
-        sql(written(column.sql)), column.name, (0, at), hidden=True, qualifier=column.qualifier
-    )
+def _bodies(layers: Sequence[Layer], *, together: bool) -> dict[str, Fragment]:
+    """The queries of layers by name; `together` says that none is read but by other layers."""
+    if together:
+        return fused_bodies(layers)
+    return {each.name: each.body for each in layers if each.body is not None}
 
 
-def _listed(items: Sequence[Item], names: Sequence[str | None], whole: Layer | None) -> Fragment:
-    """The select list; where it begins with all columns of the layer `whole`, with a star."""
-    columns = whole.columns if whole is not None else ()
-    starred = 0 < len(columns) <= len(items) and all(
-        items[at].origin == (0, at) and names[at] == each.sql for at, each in enumerate(columns)
-    )
-    listed = [sql("*")] if starred else []
-    first = len(columns) if starred else 0
-    for item, name in zip(items[first:], names[first:], strict=True):
-        if item.several:
-            several = ", ".join(written(each) for each in item.names)
-            listed.append(sql(item.fragment, f" AS ({several})") if several else item.fragment)
-        elif name is None or (item.origin is not None and item.fragment.text == written(name)):
-            listed.append(item.fragment)
-        else:
-            listed.append(sql(item.fragment, f" AS {written(name)}"))
-    return joined(", ", listed)
-
-
-def _columns_of(
-    items: Sequence[Item], bound: BoundQuery, renamed: dict[str, str]
-) -> tuple[tuple[LayerColumn, ...], list[str | None]]:
-    """The columns of a select list, and the name in SQL that each of its items must have."""
-    at = next((at for at, each in enumerate(items) if each.several), None)
-    extra = len(bound.columns) - len(items)
-    if at is not None and extra >= 0:
-        spread = [*items[:at], *[items[at]] * (extra + 1), *items[at + 1 :]]
-    elif extra == 0:
-        spread = list(items)
-    else:
-        spread = []
-    if len(spread) != len(bound.columns) or not bound.known:
-        plain = tuple(
-            LayerColumn(each.name or "", each.name or "", each.type, each.nullable)
-            for each in bound.columns
-        )
-        return plain, [each.name for each in items]
-    named = [
-        (
-            (item.name if not item.several else None) or _seen(column.name or "", renamed),
-            item.hidden,
-        )
-        for item, column in zip(spread, bound.columns, strict=True)
-    ]
-    own = unique_names(named)
-    columns = tuple(
-        LayerColumn(
-            name, sql_name, column.type, column.nullable, item.origin, hidden, item.qualifier
-        )
-        for item, column, (name, hidden), sql_name in zip(
-            spread, bound.columns, named, own, strict=True
-        )
-    )
-    names: list[str | None] = []
-    for index, item in enumerate(items):
-        place = index if at is None or index <= at else index + extra
-        unnamed = item.name is None and own[place] == bound.columns[place].name
-        names.append(None if unnamed or item.several else own[place])
-    return columns, names
-
-
-def _renamed(inputs: Sequence[Layer]) -> dict[str, str]:
-    """The names that people see, by those in SQL which differ."""
-    return {
-        each.sql: each.name for layer in inputs for each in layer.columns if each.sql != each.name
-    }
-
-
-def _seen(printed: str, renamed: dict[str, str]) -> str:
-    """A printed name with the names of columns that people see."""
-    for own, name in renamed.items():
-        if own in printed:
-            shown = name.replace("\\", "\\\\")
-            printed = re.sub(rf"(?<!\w){re.escape(own)}(?!\w)", shown, printed)
-    return printed
+def _common(bodies: Mapping[str, Fragment]) -> Fragment:
+    """Queries as common tables."""
+    each_one = [sql(f"{name} AS (\n  ", body, "\n)") for name, body in bodies.items()]
+    return sql("WITH ", joined(",\n", each_one), "\n")

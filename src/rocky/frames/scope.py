@@ -30,6 +30,11 @@ class Scope:
         """FROM, for asking the binder about a value over all inputs."""
         return sql(" FROM " + ", ".join(f"{layer.name} AS {name}" for layer, name in self.inputs))
 
+    @property
+    def names(self) -> list[str]:
+        """The names of what is read, by which a subquery knows it."""
+        return [each for layer, alias in self.inputs for each in (layer.name, alias)]
+
     def reference(self, at: int, column: int) -> str:
         """A column of an input in SQL."""
         layer, alias = self.inputs[at]
@@ -49,7 +54,7 @@ class Scope:
             )
         if plan_id is not None:
             return self._of_frame(parts, plan_id, site)
-        meant = self.meaning(parts, site)
+        meant = self.meaning(parts, site) or self._outside(parts, site)
         return meant if meant is not None else sql(".".join(map(written, parts)), site=site)
 
     def meaning(self, parts: Sequence[str], site: Site | None) -> Fragment | None:
@@ -72,6 +77,29 @@ class Scope:
             return self._one_of(places, parts[:1], parts[1:], site)
         return None
 
+    def _outside(self, parts: Sequence[str], site: Site | None) -> Fragment | None:
+        """A column of the row around a subquery, where none of its own has the name."""
+        around = self.lowering.around
+        inside = any(not layer.known or layer.named(parts[0]) for layer, _ in self.inputs)
+        while around is not None and not inside:
+            found = around.scope.qualified_reference(parts, site)
+            if found is not None:
+                return found
+            around = around.around
+        return None
+
+    def qualified_reference(self, parts: Sequence[str], site: Site | None) -> Fragment | None:
+        """A column as a subquery names it; None where there is no such one."""
+        for end in (*range(len(parts), 1, -1), 1):
+            places = [
+                (at, column)
+                for at, (layer, _) in enumerate(self.inputs)
+                for column in (layer.qualified(parts[:end]) if end > 1 else layer.named(parts[0]))
+            ]
+            if places:
+                return self._one_of(places, parts[:end], parts[end:], site, outside=True)
+        return None
+
     def text(self, given: str, site: Site | None) -> tuple[Fragment, str | None, bool]:
         """The SQL of an expression text, its alias, and whether it may be several columns."""
         read = read_expression(given)
@@ -84,7 +112,7 @@ class Scope:
         parts: list[str | Fragment] = []
         at = 0
         for name, span in sorted(read.columns, key=lambda each: each[1]):
-            meant = self.meaning(name, site)
+            meant = self.meaning(name, site) or self._outside(name, site)
             if meant is not None and span.start >= at and span.end <= len(body):
                 parts += [body[at : span.start], meant]
                 at = span.end
@@ -114,6 +142,8 @@ class Scope:
         name: Sequence[str],
         fields: Sequence[str],
         site: Site | None,
+        *,
+        outside: bool = False,
     ) -> Fragment:
         if len(places) > 1:
             shown = ".".join(name)
@@ -124,8 +154,10 @@ class Scope:
                 "AMBIGUOUS_REFERENCE",
                 'take it from one frame (`orders["id"]`), or drop or rename the other one',
             )
-        path = ".".join([self.reference(*places[0]), *map(written, fields)])
-        return sql(path, site=site)
+        column = self.reference(*places[0])
+        if outside and len(self.inputs) == 1:
+            column = f"{self.inputs[0][0].name}.{column}"
+        return sql(".".join([column, *map(written, fields)]), site=site)
 
     def _of_frame(self, parts: list[str], plan_id: int, site: Site | None) -> Fragment:
         best: Found | None = None
@@ -140,6 +172,11 @@ class Scope:
             elif found.places and found.depth == best.depth:
                 where += [(at, column) for column in found.places]
         if best is None:
+            outer = self._frame_outside(parts, plan_id, site)
+            if outer is not None:
+                return outer
+            if not all(layer.complete for layer, _ in self.inputs):
+                return self.lowering.unknown_value(site)
             return self.mistake(
                 Code.UNKNOWN_COLUMN,
                 f"`{parts[0]}` is a column of a frame that this one is not made from",
@@ -150,6 +187,19 @@ class Scope:
         if not where:
             return self._lost(parts, best, site)
         return self._one_of(where, parts[:1], parts[1:], site)
+
+    def _frame_outside(self, parts: list[str], plan_id: int, site: Site | None) -> Fragment | None:
+        around = self.lowering.around
+        while around is not None:
+            scope = around.scope
+            for at, (layer, _) in enumerate(scope.inputs):
+                places = find_by_plan(layer, plan_id, parts[0]).places
+                if places:
+                    where = [(at, column) for column in places]
+                    found: Fragment = scope._one_of(where, parts[:1], parts[1:], site, outside=True)  # noqa: SLF001
+                    return found
+            around = around.around
+        return None
 
     def _lost(self, parts: list[str], best: Found, site: Site | None) -> Fragment:
         frame = best.frame

@@ -5,6 +5,7 @@ types, settings) is worked out here; what would run a job ends at the author's l
 """
 
 import os
+import re
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -12,6 +13,9 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any, Final, NoReturn
 
+import pyarrow as pa
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql.connect import proto
 from pyspark.sql.connect.client import SparkConnectClient
 from pyspark.sql.connect.dataframe import DataFrame
 from pyspark.sql.connect.session import SparkSession
@@ -24,6 +28,12 @@ from rocky.language.datatypes.types import StructField
 from rocky.language.datatypes.types import StructType as Struct
 
 _REMOTE: Final = "SPARK_CONNECT_MODE_ENABLED"
+_VIEW: Final = re.compile(
+    r"\s*create\s+(or\s+replace\s+)?(global\s+)?temp(?:orary)?\s+view\s+(\w+)\s+as\s+(.+)",
+    re.IGNORECASE | re.DOTALL,
+)
+_FIRST_WORD: Final = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/|\()*(\w+)", re.DOTALL)
+_QUERIES: Final = frozenset({"SELECT", "WITH", "FROM", "VALUES", "TABLE", "MAP", "REDUCE"})
 
 Answer = Callable[[Any], tuple[StructField, ...]]
 """The columns of a plan. Raises NeedsRows where they cannot be known."""
@@ -88,8 +98,10 @@ class PlanClient(SparkConnectClient):  # type: ignore[misc] # pyspark is not fol
         self._user_id = None
         self._closed = False
         self._columns_of = columns_of
-        self._settings: dict[str, str] = dict(SETTINGS)
+        self.settings: dict[str, str] = dict(SETTINGS)
         self.views: dict[str, Any] = {}
+        self.functions: dict[str, Any] = {}
+        """What `spark.udf` and `spark.udtf` were told to register, by name."""
 
     def __getattr__(self, name: str) -> Any:
         raise _refusal(f"`{name}`")
@@ -124,25 +136,31 @@ class PlanClient(SparkConnectClient):  # type: ignore[misc] # pyspark is not fol
         return "no plan of Spark: nothing runs while a model is checked\n"
 
     def get_configs(self, *keys: str) -> tuple[str | None, ...]:
-        return tuple(self._settings.get(key) for key in keys)
+        return tuple(self.settings.get(key) for key in keys)
 
     def get_config_dict(self, *keys: str) -> Mapping[str, str | None]:
-        return {key: self._settings.get(key) for key in keys}
+        return {key: self.settings.get(key) for key in keys}
 
     def get_config_with_defaults(self, *pairs: tuple[str, str | None]) -> tuple[str | None, ...]:
-        return tuple(self._settings.get(key, default) for key, default in pairs)
+        return tuple(self.settings.get(key, default) for key, default in pairs)
 
     def config(self, operation: Any) -> Any:
         kind = operation.WhichOneof("op_type")
         asked = getattr(operation, kind)
         if kind == "set":
             for pair in asked.pairs:
-                self._settings[pair.key] = pair.value
+                self.settings[pair.key] = pair.value
             return SimpleNamespace(pairs=[], warnings=[])
         if kind in ("get", "get_option"):
-            found = [(key, self._settings.get(key)) for key in asked.keys]
+            found = [(key, self.settings.get(key)) for key in asked.keys]
         elif kind == "get_with_default":
-            found = [(each.key, self._settings.get(each.key, each.value)) for each in asked.pairs]
+            found = [(each.key, self.settings.get(each.key, each.value)) for each in asked.pairs]
+        elif kind == "unset":
+            for key in asked.keys:
+                self.settings.pop(key, None)
+                if key in SETTINGS:
+                    self.settings[key] = SETTINGS[key]
+            return SimpleNamespace(pairs=[], warnings=[])
         elif kind == "is_modifiable":
             found = [(key, "true") for key in asked.keys]
         else:
@@ -155,16 +173,59 @@ class PlanClient(SparkConnectClient):  # type: ignore[misc] # pyspark is not fol
         """Only what keeps a plan under a name, or is a query itself, can be done without rows."""
         kind = command.WhichOneof("command_type")
         if kind == "sql_command":
+            self._run_sql(command.sql_command.input)
             return None, {}, None
         if kind == "create_dataframe_view":
             view = command.create_dataframe_view
-            self.views[view.name.lower()] = view.input
+            self._keep_view(view.name, view.input, everywhere=view.is_global, again=view.replace)
+            return None, {}, None
+        if kind in ("register_function", "register_table_function"):
+            made = getattr(command, kind)
+            self.functions[made.function_name] = made
             return None, {}, None
         if kind in ("write_operation", "write_operation_v2"):
             raise _refusal("`write`", "return the frame: Rocky writes the table of the model")
         raise _refusal(f"a command (`{kind}`)")
 
-    def to_table(self, *_: Any, **__: Any) -> NoReturn:
+    def _execute_plan_request_with_metadata(self, *_: Any) -> Any:
+        return proto.ExecutePlanRequest(session_id=self._session_id)
+
+    def _execute(self, request: Any) -> None:
+        self.execute_command(request.plan.command)
+
+    def _run_sql(self, relation: Any) -> None:
+        """SQL that is a query waits for its reader; of the rest only a view is kept."""
+        text = relation.sql.query
+        kept = _VIEW.match(text)
+        if kept is not None:
+            again, everywhere, name, query = kept.groups()
+            made = proto.Relation(sql=proto.SQL(query=query), common=relation.common)
+            self._keep_view(name, made, everywhere=bool(everywhere), again=bool(again))
+            # What `CREATE VIEW` gives is a frame without columns and rows.
+            relation.sql.query = "SELECT 1 WHERE false"
+            return
+        word = _FIRST_WORD.match(text)
+        if word is not None and word[1].upper() not in _QUERIES:
+            raise _refusal(f"SQL that is no query (`{word[1].upper()}`)")
+
+    def _keep_view(self, name: str, relation: Any, *, everywhere: bool, again: bool) -> None:
+        key = f"global_temp.{name}".lower() if everywhere else name.lower()
+        if key in self.views and not again:
+            raise AnalysisException(
+                f"a temporary view `{name}` exists already",
+                errorClass="TEMP_TABLE_OR_VIEW_ALREADY_EXISTS",
+                messageParameters={"relationName": name},
+            )
+        self.views[key] = relation
+
+    def to_table(self, plan: Any, *_: Any, **__: Any) -> Any:
+        asked = plan.root.catalog
+        kind = asked.WhichOneof("cat_type") if plan.root.HasField("catalog") else None
+        if kind in ("drop_temp_view", "drop_global_temp_view"):
+            name = getattr(asked, kind).view_name.lower()
+            key = f"global_temp.{name}" if kind == "drop_global_temp_view" else name
+            gone = self.views.pop(key, None) is not None
+            return pa.table({"value": [gone]}), None, None
         raise _refusal("`collect`, `count`, `show` or another action")
 
     def to_table_as_iterator(self, *_: Any, **__: Any) -> NoReturn:
@@ -191,6 +252,8 @@ class PlanSession(SparkSession):  # type: ignore[misc] # pyspark is not followed
         self._client = PlanClient(columns_of)
         self._session_id = self._client._session_id  # noqa: SLF001 - as the base class has it
         self.release_session_on_close = False
+        self.checks: Callable[[Any], Any] | None = None
+        """What is known of a frame of this session."""
 
     @property
     def version(self) -> str:
@@ -248,7 +311,11 @@ def _parsed(text: str) -> Any:
     try:
         kind = parsed_type(text)
     except NoSql as fault:
-        raise _refusal(str(fault), "write a type that Spark knows") from fault
+        raise ParseException(
+            f"{fault} cannot be read",
+            errorClass="PARSE_SYNTAX_ERROR",
+            messageParameters={"error": text, "hint": ""},
+        ) from fault
     if isinstance(kind, Struct):
         return spark_schema(kind.fields)
     return _parse_datatype_json_value(type_to_json(kind))

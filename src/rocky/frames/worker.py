@@ -96,7 +96,11 @@ def check_target(target: dict[str, Any]) -> dict[str, Any]:
     sys.path[:0] = target["folders"]
     path = target["file"]
     with Frames(schemas) as frames:
-        inputs = {name: frames.table(table) for name, table in target["inputs"].items()}
+        # A parameter without a table is the session itself.
+        inputs = {
+            name: frames.table(table) if table else frames.session
+            for name, table in target["inputs"].items()
+        }
         guard = Guard()
         guard.hold()
         try:

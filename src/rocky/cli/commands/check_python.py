@@ -1,5 +1,6 @@
 """`rocky check-python`: what the code of Python models gives, found by building its plan."""
 
+from pathlib import Path
 from typing import Final
 
 import click
@@ -20,7 +21,7 @@ REPORTS: Final = {"check-python": CheckPythonReport}
 
 
 @click.command("check-python", cls=RockyCommand)
-@click.argument("models", nargs=-1, metavar="[MODEL]...")
+@click.argument("models", nargs=-1, metavar="[MODEL | FILE.py::FUNCTION]...")
 @click.option(
     "--seconds",
     type=click.IntRange(min=1),
@@ -29,18 +30,32 @@ REPORTS: Final = {"check-python": CheckPythonReport}
     metavar="N",
     help="How long each model may take.",
 )
+@click.option(
+    "--schemas",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="A TOML file with the tables that functions of files read. Default: the project's.",
+)
 @format_option(FORMATS, "The format of findings. Default: full.")
 @click.pass_obj
 def command(
-    settings: Settings, models: tuple[str, ...], seconds: int, style: str | None
+    settings: Settings,
+    models: tuple[str, ...],
+    seconds: int,
+    schemas: Path | None,
+    style: str | None,
 ) -> ExitCode:
     """Check the code of Python models, without Spark.
 
     Runs their Python in a process apart, which may neither connect nor write, to see the plan that
     it builds: columns, types, lineage, mistakes at their lines, and whether `output` is right.
+
+    `jobs/*.py::enrich` names a function of any file, which needs no project: a parameter gets the
+    table of its name, and one called `spark` the session. Without `::FUNCTION`, every function that
+    says it returns a DataFrame is checked.
     """
     as_json = use_json(settings, style)
-    report = check_python(settings.workspace, CheckPythonRequest(models, seconds))
+    report = check_python(settings.workspace, CheckPythonRequest(models, seconds, schemas))
     if as_json:
         write_report("check-python", report)
     else:
@@ -50,10 +65,11 @@ def command(
         if not settings.quiet:
             for each in report.models:
                 write_text(_described(each))
+            what = "Python model" if report.of_models else "function"
             errors = sum(each.severity == "error" for each in report.found)
             write_line(
                 f"{counted(errors, 'error') if errors else 'no errors'} in"
-                f" {counted(len(report.models), 'Python model')}"
+                f" {counted(len(report.models), what)}"
             )
     return ExitCode.FAILED if report.has_errors else ExitCode.OK
 

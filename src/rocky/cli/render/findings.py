@@ -8,18 +8,28 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Protocol
 
 from rocky.diagnostics import Code, Diagnostic, Severity
 from rocky.diagnostics.diagnostic import SourceText, Texts, in_reading_order, lookup
 from rocky.diagnostics.render import render_concise, render_full, render_github
-from rocky.project import Project
 
 FORMATS = ("full", "concise", "github")
 _MOST_STARS = 3
 
 
+class Rooted(Protocol):
+    """Files whose paths begin in one folder: a project, or others."""
+
+    @property
+    def root(self) -> Path: ...
+
+    @property
+    def texts(self) -> Texts: ...
+
+
 def render_findings(
-    diagnostics: Sequence[Diagnostic], project: Project, style: str, *, colour: bool
+    diagnostics: Sequence[Diagnostic], project: Rooted, style: str, *, colour: bool
 ) -> str:
     """The findings in one of FORMATS, in the order they are read."""
     if style == "github":

@@ -5,12 +5,13 @@ from typing import Any
 
 from rocky.diagnostics import Code
 from rocky.frames.expressions import expression
-from rocky.frames.fragments import Fragment, joined, sql
+from rocky.frames.fragments import Fragment, joined, operand, sql
 from rocky.frames.layers import Layer
 from rocky.frames.literals import literal_sql
-from rocky.frames.lowering import Item, Lowering
+from rocky.frames.lowering import Lowering
 from rocky.frames.relations.select_items import items_of
 from rocky.frames.scope import Scope, over
+from rocky.frames.select_list import Item
 from rocky.frames.sites import Site, site_of
 
 _MOST_PIVOT_VALUES = 500
@@ -82,7 +83,7 @@ def _pivot(message: Any, scope: Scope, keys: list[Item], site: Site | None) -> L
             shown = _shown(value)
             here = sql(column, f" <=> {literal}")
             made = sql(
-                "CASE WHEN count_if(", here, ") > 0 THEN ", item.fragment,
+                "CASE WHEN count_if(", here, ") > 0 THEN ", operand(item.fragment),
                 " FILTER (WHERE ", here, ") END", site=site,
             )  # fmt: skip
             items.append(Item(made, shown if len(wanted) == 1 else f"{shown}_{name}"))

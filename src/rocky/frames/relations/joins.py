@@ -5,11 +5,12 @@ from typing import Any, Final
 
 from rocky.diagnostics import Code
 from rocky.diagnostics.suggestion import closest
-from rocky.frames.expressions import expression
-from rocky.frames.fragments import Fragment, sql
+from rocky.frames.expressions import bare_expression, expression
+from rocky.frames.fragments import AND, Fragment, joined, operand, sql
 from rocky.frames.layers import Layer, find_by_plan, written
-from rocky.frames.lowering import Finding, Item, Lowering, passed_on
+from rocky.frames.lowering import Finding, Lowering
 from rocky.frames.scope import Scope, over
+from rocky.frames.select_list import Item, passed_on
 from rocky.frames.sites import Site, site_of
 
 _WORDS: Final = {
@@ -22,7 +23,7 @@ _WORDS: Final = {
     6: " LEFT SEMI JOIN ",
     7: " CROSS JOIN ",
 }
-_FULL, _RIGHT, _ONE_SIDED = 2, 4, (5, 6)
+_FULL, _LEFT, _RIGHT, _ONE_SIDED = 2, 3, 4, (5, 6)
 
 
 def join(
@@ -44,6 +45,79 @@ def join(
     if kind not in _ONE_SIDED:
         items += passed_on(right, 1, two)
     return _joined(lowering, (left, right), items, tables, site)
+
+
+def lateral(
+    message: Any, lowering: Lowering, lower: Callable[[Any], Layer], site: Site | None
+) -> Layer:
+    """`lateralJoin`: the other side reads the row of this one."""
+    left = lower(message.left)
+    right, query = lowering.inner_query(message.right, over(lowering, left))
+    word = _WORDS.get(message.join_type, " JOIN ")
+    scope = Scope(lowering, ((left, left.name), (right, "inner_rows")))
+    tables = sql(f" FROM {left.name}{word}LATERAL (", query, ") AS inner_rows", site=site)
+    if message.HasField("join_condition"):
+        tables = sql(tables, " ON ", _condition(message.join_condition, scope), site=site)
+    elif message.join_type == _LEFT:
+        tables = sql(tables, " ON true", site=site)
+    items = passed_on(left, 0, left.name)
+    items += [each for each in passed_on(right, 1, "inner_rows") if not each.hidden]
+    return _joined(lowering, (left, right), items, tables, site)
+
+
+def as_of(
+    message: Any, lowering: Lowering, lower: Callable[[Any], Layer], site: Site | None
+) -> Layer:
+    """An as-of join: of the rows that fit, the nearest."""
+    left, right = lower(message.left), lower(message.right)
+    if not (left.known and right.known):
+        return _joined(lowering, (left, right), [], sql(""), site)
+    scope = over(lowering, left, right)
+    (_, one), (_, two) = scope.inputs
+    earlier, later = (expression(each, scope) for each in (message.left_as_of, message.right_as_of))
+    parts, apart = _nearness(message, scope, earlier, later)
+    for name in message.using_columns:
+        places = [layer.named(name) for layer in (left, right)]
+        if not all(places):
+            side = "right" if places[0] else "left"
+            _report_missing(name, (right if places[0] else left, side), lowering, site)
+            return lowering.unknown_rows(f"a join by `{name}`", site, left, right)
+        pair = (scope.reference(0, places[0][0]), scope.reference(1, places[1][0]))
+        parts.append(sql(" = ".join(pair)))
+    if message.HasField("join_expr"):
+        parts.append(operand(_condition(message.join_expr, scope)))
+    fits = sql(" WHERE ", joined(" AND ", parts)) if parts else sql("")
+    word = " LEFT JOIN " if message.join_type in ("left", "leftouter") else " JOIN "
+    tables = sql(
+        f" FROM {_aliased(left, one)}{word}LATERAL (SELECT *, ", apart,
+        f" AS apart__ FROM {_aliased(right, two)}", fits,
+        f" ORDER BY apart__ LIMIT 1) AS {two} ON true", site=site,
+    )  # fmt: skip
+    items = passed_on(left, 0, one) + passed_on(right, 1, two)
+    return _joined(lowering, (left, right), items, tables, site)
+
+
+def _nearness(
+    message: Any, scope: Scope, left: Fragment, right: Fragment
+) -> tuple[list[Fragment], Fragment]:
+    """Which rows of the right side fit, and how far from the row of the left they are."""
+    equal = "=" if message.allow_exact_matches else ""
+    reach = expression(message.tolerance, scope) if message.HasField("tolerance") else None
+    past, ahead = sql("(", left, " - ", right, ")"), sql("(", right, " - ", left, ")")
+    if message.direction == "backward":
+        parts = [sql(left, f" >{equal} ", right)]
+        near = [] if reach is None else [sql(right, " >= ", left, " - ", reach)]
+        return parts + near, past
+    if message.direction == "forward":
+        parts = [sql(left, f" <{equal} ", right)]
+        near = [] if reach is None else [sql(right, " <= ", left, " + ", reach)]
+        return parts + near, ahead
+    parts = [] if equal else [sql("NOT (", left, " = ", right, ")")]
+    if reach is not None:
+        parts.append(
+            sql(right, " >= ", left, " - ", reach, " AND ", right, " <= ", left, " + ", reach)
+        )
+    return parts, sql("CASE WHEN ", left, " > ", right, " THEN ", past, " ELSE ", ahead, " END")
 
 
 def _joined(
@@ -71,14 +145,15 @@ def _condition(message: Any, scope: Scope) -> Fragment:
     ):
         if call.function_name == "and":
             first, second = (_condition(each, scope) for each in call.arguments)
-            return sql("(", first, " AND ", second, ")", site=site_of(message))
-        pair = [_of_both(each, scope) for each in call.arguments]
-        if pair[0] is not None and pair[0] == pair[1]:
-            at, other = pair[0]
+            pair = (operand(first, AND), operand(second, AND + 1))
+            return sql(pair[0], " AND ", pair[1], site=site_of(message), level=AND)
+        both = [_of_both(each, scope) for each in call.arguments]
+        if both[0] is not None and both[0] == both[1]:
+            at, other = both[0]
             return sql(
-                f"({scope.reference(0, at)} = {scope.reference(1, other)})", site=site_of(message)
+                f"{scope.reference(0, at)} = {scope.reference(1, other)}", site=site_of(message)
             )
-    return expression(message, scope)
+    return bare_expression(message, scope)
 
 
 def _of_both(message: Any, scope: Scope) -> tuple[int, int] | None:

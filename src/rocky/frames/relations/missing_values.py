@@ -8,7 +8,8 @@ from rocky.diagnostics.suggestion import closest
 from rocky.frames.fragments import sql
 from rocky.frames.layers import Layer, LayerColumn, written
 from rocky.frames.literals import literal_sql
-from rocky.frames.lowering import Finding, Item, Lowering, passed_on
+from rocky.frames.lowering import Finding, Lowering
+from rocky.frames.select_list import Item, passed_on
 from rocky.frames.sites import Site
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.text import format_type

@@ -4,13 +4,14 @@ from collections.abc import Callable
 from typing import Any
 
 from rocky.diagnostics import Code
-from rocky.frames.expressions import expression, sort_order
+from rocky.frames.expressions import bare_expression, sort_order
 from rocky.frames.fragments import joined, sql
 from rocky.frames.layers import Layer, LayerColumn, find_by_plan, split_attribute, written
 from rocky.frames.literals import NoSql, type_of
-from rocky.frames.lowering import Finding, Item, Lowering, passed_on
+from rocky.frames.lowering import Finding, Lowering
 from rocky.frames.relations.select_items import items_of
 from rocky.frames.scope import attributes_of, over
+from rocky.frames.select_list import Item, passed_on
 from rocky.frames.sites import Site
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.text import format_type
@@ -40,8 +41,9 @@ def _one(item: Item) -> Any:
 def filter_rows(message: Any, lowering: Lowering, lower: Lower, site: Site | None) -> Layer:
     """`filter` and `where`."""
     below = with_missing(lower(message.input), [message.condition])
-    condition = expression(message.condition, over(lowering, below))
-    return lowering.select((below,), passed_on(below), sql(" WHERE ", condition, site=site))
+    condition = bare_expression(message.condition, over(lowering, below))
+    where = sql(" WHERE ", condition, site=site, level=condition.level)
+    return lowering.select((below,), passed_on(below), where)
 
 
 def sort(message: Any, lowering: Lowering, lower: Lower, site: Site | None) -> Layer:
@@ -58,7 +60,7 @@ def with_columns(message: Any, lowering: Lowering, lower: Lower, site: Site | No
     scope = over(lowering, below)
     new = {}
     for each in message.aliases:
-        value = expression(each.expr, scope)
+        value = bare_expression(each.expr, scope)
         new[each.name[0].lower()] = Item(value, each.name[0])
     items = [] if below.known else passed_on(below)
     for item, column in zip(passed_on(below) if below.known else [], below.columns, strict=False):
@@ -85,6 +87,17 @@ def drop(message: Any, lowering: Lowering, lower: Lower, site: Site | None) -> L
         if attribute.HasField("plan_id"):
             places.update(find_by_plan(below, attribute.plan_id, parts[0]).places)
         elif len(parts) == 1:
+            named = below.named(parts[0])
+            if len(named) > 1:
+                lowering.findings.append(
+                    Finding(
+                        Code.AMBIGUOUS_COLUMN,
+                        f"`{parts[0]}` is the name of {len(named)} columns here",
+                        site,
+                        f'`drop("{parts[0]}")` drops all of them',
+                        "AMBIGUOUS_REFERENCE",
+                    )
+                )
             gone.add(parts[0].lower())
         else:
             places.update(below.qualified(parts))

@@ -8,9 +8,10 @@ from rocky.diagnostics.suggestion import closest
 from rocky.frames.fragments import sql
 from rocky.frames.layers import Layer, LayerColumn, unique_names, written
 from rocky.frames.literals import NoSql
-from rocky.frames.lowering import Finding, Lowering, passed_on
+from rocky.frames.lowering import Finding, Lowering
 from rocky.frames.relations.select_items import items_of
 from rocky.frames.scope import over
+from rocky.frames.select_list import passed_on
 from rocky.frames.sites import Site
 from rocky.language.datatypes import types as t
 

@@ -5,12 +5,13 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from rocky.diagnostics import Code
-from rocky.frames.expressions import expression
+from rocky.frames.expressions import bare_expression, expression
 from rocky.frames.fragments import Fragment, sql
-from rocky.frames.layers import find_by_plan
-from rocky.frames.lowering import Item, passed_on
+from rocky.frames.layers import find_by_plan, written
 from rocky.frames.scope import Scope
+from rocky.frames.select_list import Item, passed_on
 from rocky.frames.sites import site_of
+from rocky.language.datatypes.types import StructType
 from rocky.language.names import bare_name, split_name
 
 _GENERATORS: Final = frozenset(
@@ -36,7 +37,8 @@ def _items(message: Any, scope: Scope) -> list[Item]:
         return [_text(message, scope)]
     if kind == "alias":
         return [_aliased(message, scope)]
-    return [Item(expression(message, scope), several=_generates(message))]
+    makes = _generates(message)
+    return [Item(bare_expression(message, scope), several=makes, generates=makes)]
 
 
 def _generates(message: Any) -> bool:
@@ -48,10 +50,10 @@ def _generates(message: Any) -> bool:
 
 def _aliased(message: Any, scope: Scope) -> Item:
     names = tuple(message.alias.name)
-    value = expression(message.alias.expr, scope)
+    value = bare_expression(message.alias.expr, scope)
     if len(names) == 1 and not _generates(message.alias.expr):
         return Item(value, names[0])
-    return Item(value, None, names=names, several=True)
+    return Item(value, None, names=names, several=True, generates=_generates(message.alias.expr))
 
 
 def _text(message: Any, scope: Scope) -> Item:
@@ -106,6 +108,11 @@ def _starred(message: Any, scope: Scope) -> list[Item]:
     if chosen:
         return [item for item in chosen if not item.hidden]
     meant = scope.attribute(target, None, site)
+    kind, _ = scope.lowering.type_of(meant, scope.source)
+    if isinstance(kind, StructType):
+        return [
+            Item(sql(meant, f".{written(each.name)}", site=site), each.name) for each in kind.fields
+        ]
     return [Item(sql(meant, ".*", site=site), several=True)]
 
 
@@ -117,13 +124,13 @@ def _names_below(layer: Any, plan_id: int) -> list[str]:
 
 def _by_pattern(message: Any, scope: Scope) -> list[Item]:
     """Columns whose names a regular expression in backticks matches."""
-    written = message.unresolved_regex.col_name
+    given = message.unresolved_regex.col_name
     layer = scope.inputs[0][0]
     try:
-        pattern = re.compile(bare_name(written), re.IGNORECASE)
+        pattern = re.compile(bare_name(given), re.IGNORECASE)
     except re.error as fault:
         scope.mistake(
-            Code.SYNTAX_ERROR, f"`{written}` is no pattern: {fault}", site_of(message), None
+            Code.SYNTAX_ERROR, f"`{given}` is no pattern: {fault}", site_of(message), None
         )
         return []
     return [

@@ -5,9 +5,10 @@ from typing import Any, Final
 
 from rocky.frames.layers import Layer
 from rocky.frames.literals import NoSql
-from rocky.frames.lowering import Lowering
+from rocky.frames.lowering import Lowering, apart
 from rocky.frames.relations import (
     aggregates,
+    code_rows,
     joins,
     missing_values,
     projections,
@@ -24,12 +25,14 @@ _RULES: Final[dict[str | None, Rule]] = {
     "local_relation": sources.local,
     "range": sources.span,
     "unresolved_table_valued_function": sources.table_function,
-    "map_partitions": sources.mapped,
-    "group_map": sources.mapped,
-    "co_group_map": sources.mapped,
-    "parse": sources.parse,
-    "describe": sources.statistics,
-    "summary": sources.statistics,
+    "map_partitions": code_rows.mapped,
+    "group_map": code_rows.mapped,
+    "co_group_map": code_rows.mapped,
+    "common_inline_user_defined_table_function": code_rows.table_code,
+    "parse": code_rows.parse,
+    "describe": code_rows.statistics,
+    "summary": code_rows.statistics,
+    "freq_items": code_rows.frequent_items,
     "project": projections.project,
     "filter": projections.filter_rows,
     "sort": projections.sort,
@@ -40,6 +43,8 @@ _RULES: Final[dict[str | None, Rule]] = {
     "to_schema": projections.to_schema,
     "subquery_alias": projections.alias,
     "join": joins.join,
+    "lateral_join": joins.lateral,
+    "as_of_join": joins.as_of,
     "aggregate": aggregates.aggregate,
     "set_op": row_sets.set_operation,
     "limit": row_sets.limit,
@@ -60,8 +65,6 @@ _RULES: Final[dict[str | None, Rule]] = {
 
 _KINDS: Final = {
     "WithWatermark": "streams: `withWatermark`",
-    "AsOfJoin": "an as-of join",
-    "LateralJoin": "a lateral join",
     "Transpose": "`transpose`, whose columns are values",
     "StatCrosstab": "`crosstab`, whose columns are values",
     "CachedRemoteRelation": "a result that Spark keeps",
@@ -69,11 +72,12 @@ _KINDS: Final = {
 
 
 def lower(message: Any, lowering: Lowering) -> Layer:
-    """The layer of a relation. Each plan id is lowered once."""
+    """The layer of a relation. Each plan id is lowered once, and once more in each subquery."""
     plan_id = message.common.plan_id
     known = lowering.by_plan.get(plan_id)
     if known is not None:
         return known
+    lowering.lower = lower
     kind = message.WhichOneof("rel_type")
     site = site_of(message)
     if kind == "with_relations":
@@ -84,6 +88,7 @@ def lower(message: Any, lowering: Lowering) -> Layer:
             layer = rule(getattr(message, kind), lowering, lambda each: lower(each, lowering), site)
         except NoSql as missing:
             layer = lowering.unknown_rows(str(missing), site)
+    layer = apart(lowering, layer)
     layer.plan_ids.add(plan_id)
     lowering.by_plan[plan_id] = layer
     return layer
@@ -103,5 +108,5 @@ def _with_relations(message: Any, lowering: Lowering) -> Layer:
             below = lower(each.subquery_alias.input, lowering)
             lowering.views[each.subquery_alias.alias.lower()] = below
         else:
-            lower(each, lowering)
+            lowering.references[each.common.plan_id] = each
     return lower(message.root, lowering)

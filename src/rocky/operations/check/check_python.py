@@ -11,14 +11,17 @@ from pathlib import Path, PurePosixPath
 from rocky.analysis.compilation import Compilation
 from rocky.analysis.names import Names
 from rocky.diagnostics import Code, Diagnostic, Severity
-from rocky.diagnostics.diagnostic import Span
+from rocky.diagnostics.diagnostic import Span, in_reading_order
 from rocky.diagnostics.suggestion import suggestion
 from rocky.errors import InvalidRequest
 from rocky.frames.sandbox import Outcome, Place, Reason, Target, check_targets
+from rocky.frames.table_schemas import read_schemas
 from rocky.language.datatypes.types import StructField
+from rocky.language.names import split_name
 from rocky.operations.check.compile import chosen_models
+from rocky.operations.check.python_jobs import JobFiles, check_jobs, is_job, job_findings
 from rocky.operations.digest import Digest, Digested, counts
-from rocky.operations.findings import Finding, errors_in, findings_of
+from rocky.operations.findings import Finding, describe_findings, errors_in, findings_of
 from rocky.operations.report import hidden
 from rocky.operations.workspace import Workspace, compile_workspace
 from rocky.plan.arguments import Count, Request
@@ -32,10 +35,15 @@ SECONDS = 30
 
 @dataclass(frozen=True, slots=True)
 class CheckPythonRequest(Request):
-    """The Python models to look at; all when none is named. `seconds` is the time of each."""
+    """The Python models to look at; all when none is named. `seconds` is the time of each.
+
+    A model may also be a function of any file, `jobs/*.py::enrich`: its tables are those of the
+    project, or of `schemas`, a TOML file.
+    """
 
     models: tuple[str, ...] = ()
     seconds: Count = SECONDS
+    schemas: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +85,16 @@ class CheckedPythonModel:
 class CheckPythonReport(Digested):
     """What the code of Python models is, and what is wrong with it."""
 
-    project: Project = hidden()
+    project: Project | JobFiles = hidden()
     found: tuple[Diagnostic, ...] = hidden()
     has_errors: bool
     models: tuple[CheckedPythonModel, ...]
     diagnostics: Sequence[Finding]
+
+    @property
+    def of_models(self) -> bool:
+        """Whether models were looked at, and not functions of files."""
+        return isinstance(self.project, Project)
 
     def digest(self) -> Digest:
         rows = ((each.name, len(each.columns), "; ".join(each.unknown)) for each in self.models)
@@ -92,6 +105,11 @@ class CheckPythonReport(Digested):
 
 def check_python(workspace: Workspace, request: CheckPythonRequest) -> CheckPythonReport:
     """Run the code of Python models and bind their plans. Raises InvalidRequest, RockyError."""
+    jobs = [each for each in request.models if is_job(each)]
+    if jobs and len(jobs) == len(request.models):
+        return _check_jobs(workspace, request)
+    if jobs or request.schemas is not None:
+        raise InvalidRequest("`FILE.py::FUNCTION` and `--schemas` go together, without models")
     compilation = compile_workspace(workspace, asker="person")
     models = [each for each in chosen_models(compilation, request.models) if each.is_python]
     chosen = {each.name.lower() for each in models}
@@ -110,7 +128,7 @@ def check_python(workspace: Workspace, request: CheckPythonRequest) -> CheckPyth
             # What it reads is unknown, which a compile has reported.
             continue
         found += _findings(model, outcome, compilation.project)
-        checked.append(_described(model, outcome))
+        checked.append(_described(model.name, model.path, outcome))
     return CheckPythonReport(
         project=compilation.project,
         found=tuple(found),
@@ -120,11 +138,39 @@ def check_python(workspace: Workspace, request: CheckPythonRequest) -> CheckPyth
     )
 
 
+def _check_jobs(workspace: Workspace, request: CheckPythonRequest) -> CheckPythonReport:
+    """The same of functions that are no models."""
+    schemas = (
+        read_schemas(request.schemas) if request.schemas is not None else project_tables(workspace)
+    )
+    files, jobs = check_jobs(request.models, schemas, Path.cwd(), request.seconds)
+    found = tuple(each for job in jobs for each in job_findings(job, files))
+    return CheckPythonReport(
+        project=files,
+        found=found,
+        has_errors=bool(errors_in(found)),
+        models=tuple(_described(each.name, each.path, each.outcome) for each in jobs),
+        diagnostics=describe_findings(in_reading_order(found), files.texts),
+    )
+
+
+def project_tables(workspace: Workspace) -> dict[str, Sequence[StructField]]:
+    """The tables of a project whose columns are known, models among them."""
+    compilation = compile_workspace(workspace)
+    names = Names(compilation.project)
+    tables: dict[str, Sequence[StructField]] = {}
+    for name in names.shown:
+        fields = _columns(tuple(split_name(name.lower())), "", compilation, names)
+        if fields is not None:
+            tables[name] = fields
+    return tables
+
+
 def _target(model: ModelFile, compilation: Compilation, names: Names) -> Target | None:
     """What is run for a model; None where one of its tables is not known."""
     tables: dict[str, Sequence[StructField]] = {}
     for each in inputs_of(model):
-        fields = _columns(each.parts, model, compilation, names)
+        fields = _columns(each.parts, model.key, compilation, names)
         if fields is None:
             return None
         tables[each.table] = fields
@@ -142,9 +188,9 @@ def _target(model: ModelFile, compilation: Compilation, names: Names) -> Target 
 
 
 def _columns(
-    parts: tuple[str, ...], model: ModelFile, compilation: Compilation, names: Names
+    parts: tuple[str, ...], reader: str, compilation: Compilation, names: Names
 ) -> Sequence[StructField] | None:
-    key = names.model(parts, model.key)
+    key = names.model(parts, reader)
     if key is not None:
         ir = compilation.models.get(key)
         if ir is None or not ir.known:
@@ -154,11 +200,11 @@ def _columns(
     return table.fields if table is not None and table.known else None
 
 
-def _described(model: ModelFile, outcome: Outcome) -> CheckedPythonModel:
+def _described(name: str, path: str, outcome: Outcome) -> CheckedPythonModel:
     reasons = [*outcome.gaps, *([outcome.needs_rows] if outcome.needs_rows else [])]
     return CheckedPythonModel(
-        model.name,
-        model.path,
+        name,
+        path,
         tuple(
             PythonColumn(
                 each.name,

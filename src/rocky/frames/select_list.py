@@ -1,0 +1,158 @@
+"""Select lists: the entries of a layer's SELECT, and what columns come of them."""
+
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from rocky.frames.fragments import Fragment, joined, sql
+from rocky.frames.layers import Layer, LayerColumn, unique_names, written
+from rocky.language.binder.query import BoundQuery
+
+_NUMBERS: Final = {
+    "CAST(NaN AS DOUBLE)": "NaN",
+    "CAST(Infinity AS DOUBLE)": "Infinity",
+    "CAST(-Infinity AS DOUBLE)": "-Infinity",
+}
+"""Numbers that SQL has no literal for, as Spark prints them."""
+
+
+class Item(NamedTuple):
+    """One entry of a select list. `name` is None where Spark makes one up.
+
+    `several` tells that it may give more than one column, called `names` where the author did;
+    one that `generates` makes rows, and can be given names.
+    """
+
+    fragment: Fragment
+    name: str | None = None
+    origin: tuple[int, int] | None = None
+    hidden: bool = False
+    qualifier: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    several: bool = False
+    generates: bool = False
+
+
+def passed_on(layer: Layer, at: int = 0, alias: str | None = None) -> list[Item]:
+    """The columns of an input as they are, hidden ones included; `at` is the input's place."""
+    if not layer.known:
+        return [Item(sql(f"{alias}.*" if alias else "*"), several=True)]
+    prefix = f"{alias}." if alias else ""
+    return [
+        Item(
+            sql(prefix + written(each.sql)),
+            each.name,
+            (at, index),
+            each.hidden,
+            each.qualifier,
+        )
+        for index, each in enumerate(layer.columns)
+    ]
+
+
+def hidden_item(child: Layer, at: int) -> Item:
+    """A column of an input that no star shows."""
+    column = child.columns[at]
+    return Item(
+        sql(written(column.sql)), column.name, (0, at), hidden=True, qualifier=column.qualifier
+    )
+
+
+def listed_items(
+    items: Sequence[Item], names: Sequence[str | None], whole: Layer | None
+) -> Fragment:
+    """The select list; where it begins with all columns of the layer `whole`, with a star."""
+    columns = whole.columns if whole is not None else ()
+    starred = 0 < len(columns) <= len(items) and all(
+        items[at].origin == (0, at) and names[at] == each.sql for at, each in enumerate(columns)
+    )
+    parts = [sql("*")] if starred else []
+    first = len(columns) if starred else 0
+    for item, name in zip(items[first:], names[first:], strict=True):
+        if item.several:
+            several = ", ".join(written(each) for each in item.names)
+            parts.append(sql(item.fragment, f" AS ({several})") if several else item.fragment)
+        elif name is None or (item.origin is not None and item.fragment.text == written(name)):
+            parts.append(item.fragment)
+        else:
+            parts.append(sql(item.fragment, f" AS {written(name)}"))
+    return joined(", ", parts)
+
+
+def columns_of(
+    items: Sequence[Item], bound: BoundQuery, renamed: dict[str, str]
+) -> tuple[tuple[LayerColumn, ...], list[str | None]]:
+    """The columns of a select list, and the name in SQL that each of its items must have."""
+    at = next((at for at, each in enumerate(items) if each.several), None)
+    extra = len(bound.columns) - len(items)
+    if at is not None and extra >= -1:
+        spread = [*items[:at], *[items[at]] * (extra + 1), *items[at + 1 :]]
+    elif extra == 0:
+        spread = list(items)
+    else:
+        spread = []
+    if len(spread) != len(bound.columns) or not bound.known:
+        plain = tuple(
+            LayerColumn(each.name or "", each.name or "", each.type, each.nullable)
+            for each in bound.columns
+        )
+        return plain, [each.name for each in items]
+    named = [
+        (
+            (item.name if not item.several else None) or seen_name(column.name or "", renamed),
+            item.hidden,
+        )
+        for item, column in zip(spread, bound.columns, strict=True)
+    ]
+    own = unique_names(named)
+    columns = tuple(
+        LayerColumn(
+            name, sql_name, column.type, column.nullable, item.origin, hidden, item.qualifier
+        )
+        for item, column, (name, hidden), sql_name in zip(
+            spread, bound.columns, named, own, strict=True
+        )
+    )
+    names: list[str | None] = []
+    for index, item in enumerate(items):
+        if item.several:
+            names.append(None)
+            continue
+        place = index if at is None or index <= at else index + extra
+        unnamed = item.name is None and own[place] == bound.columns[place].name
+        names.append(None if unnamed else own[place])
+    return columns, names
+
+
+def with_own_names(
+    items: Sequence[Item], columns: tuple[LayerColumn, ...], bound: BoundQuery
+) -> Sequence[Item]:
+    """The items; what a generator gives is named where its own names are taken."""
+    at = next((at for at, each in enumerate(items) if each.generates), None)
+    if at is None or len(columns) != len(bound.columns):
+        return items
+    given = columns[at : len(columns) - (len(items) - at - 1)]
+    same = all(
+        each.sql == own.name for each, own in zip(columns[at:], bound.columns[at:], strict=True)
+    )
+    if same or not given:
+        return items
+    named = items[at]._replace(names=tuple(each.sql for each in given))
+    return [*items[:at], named, *items[at + 1 :]]
+
+
+def renamed_in(inputs: Sequence[Layer]) -> dict[str, str]:
+    """The names that people see, by those in SQL which differ."""
+    return {
+        each.sql: each.name for layer in inputs for each in layer.columns if each.sql != each.name
+    }
+
+
+def seen_name(printed: str, renamed: dict[str, str]) -> str:
+    """A printed name with the names of columns that people see."""
+    for own, name in (*_NUMBERS.items(), *renamed.items()):
+        if own in printed:
+            shown = name.replace("\\", "\\\\")
+            after = "" if own.endswith("(") else r"(?!\w)"
+            printed = re.sub(rf"(?<!\w){re.escape(own)}{after}", shown, printed)
+    return printed
