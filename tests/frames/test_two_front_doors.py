@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import functions as F  # noqa: N812 - as people write PySpark
 from pyspark.sql.window import Window
 
-from rocky.compiler.model_binder import with_functions
+from rocky.compiler.model_records import with_functions
 from rocky.frames.frame_check import Frames, lineage_of
 from rocky.language.binder.logic.normal_form import normal_hash
 from rocky.language.binder.query import bind_text

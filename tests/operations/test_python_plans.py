@@ -220,7 +220,7 @@ def test_the_sql_of_a_plan_is_printed_where_there_is_one(tmp_path: Path) -> None
     printed = emit_sql(workspace, EmitSqlRequest("paid")).models[0].sql
     everything = emit_sql(workspace, EmitSqlRequest())
 
-    assert "SELECT id, (amount * 2) AS double FROM raw.orders\n" == printed
+    assert "SELECT id, amount * 2 AS double FROM raw.orders\n" == printed
     assert ("coded",) == everything.left_out
     with pytest.raises(RockyError, match=r"no SQL gives its rows: .* is code"):
         emit_sql(workspace, EmitSqlRequest("coded"))

@@ -883,3 +883,19 @@ def test_a_column_whose_values_would_change_fails_the_model_and_names_the_functi
     for name, *_, said in CHANGED:
         assert f"function `{name}`" in errors[f"m_{name}"]
         assert said in errors[f"m_{name}"]
+
+
+def test_a_python_model_finds_shared_code_beside_it_and_takes_it_to_executors(tmp_path, spark):
+    code = "from pyspark.sql import functions as F\n\nfrom _rules import next_one\n\n\n"
+    code += "def model(numbers):\n    following = F.udf(next_one, 'bigint')\n"
+    files = {
+        "rules/_steps.py": "STEP = 2\n",
+        "models/_rules.py": "from rules._steps import STEP\n\n\ndef next_one(n):\n    return n + STEP\n",
+        "models/numbers.sql": "SELECT id FROM range(3)",
+        "models/coded.py": f"{code}    return numbers.select(following('id').alias('n'))\n",
+        "models/coded.toml": 'output = [ { name = "n", type = "bigint" } ]\n',
+    }
+    root = write_files(tmp_path, files)
+
+    assert {} == errors_of(build(root, spark))
+    assert [2, 3, 4] == sorted(row["n"] for row in rocky.open(root).show("coded").rows)

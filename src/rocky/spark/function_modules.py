@@ -1,4 +1,4 @@
-"""Modules of Python functions, imported from the text that is on disk now and forgotten after.
+"""Modules of a project's Python code: imported from what is on disk now, and forgotten after.
 
 Python remembers modules by name, and code on disk by its time: both could give code that is not the
 one whose digest is in the fingerprint. So modules of the project are compiled afresh, hidden from
@@ -21,6 +21,7 @@ from pyspark import cloudpickle
 from rocky.errors import ModelFailed
 from rocky.project.function_code import FunctionCode, find_code
 from rocky.project.functions import ProjectFunction
+from rocky.project.python_imports import find_imports
 from rocky.spark.failures import SPARK_ERRORS
 
 _IMPORTING: Final = Lock()
@@ -33,6 +34,11 @@ class _FreshLoader(SourceFileLoader):
     def get_code(self, fullname: str) -> CodeType:
         path = self.get_filename(fullname)
         return compile(self.get_data(path), path, "exec", dont_inherit=True)
+
+    def exec_module(self, module: ModuleType) -> None:
+        # Executors have no such module: what it defines is sent to them whole.
+        cloudpickle.register_pickle_by_value(module)
+        super().exec_module(module)
 
 
 class _ProjectFinder:
@@ -80,7 +86,7 @@ def code_of(root: Path, function: ProjectFunction) -> Iterator[Any]:
         )
     folders = [str(each) for each in (root / code.path).parents if each.is_relative_to(root)]
     finder = _ProjectFinder(root, folders[::-1])
-    with _IMPORTING, _own_modules(root, finder) as imported:
+    with _IMPORTING, _own_modules(root, finder):
         try:
             found = getattr(import_module(function.module), function.attribute)
         except SPARK_ERRORS:
@@ -91,35 +97,40 @@ def code_of(root: Path, function: ProjectFunction) -> Iterator[Any]:
             raise ModelFailed(
                 f"function `{function.name}`: {at} raised {type(error).__name__}: {error}"
             ) from error
-        modules = [sys.modules[name] for name in imported()]
-        for module in modules:
-            cloudpickle.register_pickle_by_value(module)
-        try:
-            yield found
-        finally:
-            for module in modules:
-                cloudpickle.unregister_pickle_by_value(module)
+        yield found
 
 
 @contextmanager
-def _own_modules(root: Path, finder: _ProjectFinder) -> Iterator[Any]:
+def shared_code(root: Path, path: Path, text: str) -> Iterator[None]:
+    """Inside, a file of a project finds the modules beside it, and in the folders above."""
+    root = root.absolute()
+    if not find_imports(root, path.as_posix(), text).files:
+        yield
+        return
+    folders = [str(each) for each in (root / path).parents if each.is_relative_to(root)]
+    with _IMPORTING, _own_modules(root, _ProjectFinder(root, folders)):
+        yield
+
+
+@contextmanager
+def _own_modules(root: Path, finder: _ProjectFinder) -> Iterator[None]:
     """Inside, modules of the project are imported anew; after it all is as it was."""
     hidden = {name: each for name, each in sys.modules.items() if _of_project(each, root)}
     for name in hidden:
         del sys.modules[name]
     before = set(sys.modules)
     sys.meta_path.insert(0, finder)
-
-    def imported() -> list[str]:
-        names = [name for name in sys.modules if name not in before]
-        return [name for name in names if _of_project(sys.modules[name], root)]
-
     try:
-        yield imported
+        yield
     finally:
         sys.meta_path.remove(finder)
-        for name in imported():
-            del sys.modules[name]
+        imported = [name for name in sys.modules if name not in before]
+        for name in imported:
+            module = sys.modules[name]
+            if _of_project(module, root):
+                if isinstance(module.__loader__, _FreshLoader):
+                    cloudpickle.unregister_pickle_by_value(module)
+                del sys.modules[name]
         sys.modules.update(hidden)
 
 

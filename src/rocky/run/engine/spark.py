@@ -42,6 +42,7 @@ from rocky.spark.executors import Executors
 from rocky.spark.failures import SPARK_ERRORS
 from rocky.spark.frame import fields_of, take_rows, take_table
 from rocky.spark.function_descriptions import describe_function
+from rocky.spark.function_modules import shared_code
 from rocky.spark.functions import NO_FUNCTIONS, SessionFunctions
 from rocky.spark.interface import WRITER, Failure, Layout
 from rocky.spark.jobs import jobs_of
@@ -274,7 +275,7 @@ class SparkEngine:
     def python_frame(self, path: Path, text: str, inputs: Mapping[str, str]) -> Frame:
         self._functions.make_named(text)
         frames = {name: self.views.frame_of(view) for name, view in inputs.items()}
-        with active_session(self._session):
+        with active_session(self._session), shared_code(self.views.root, path, text):
             return call_model(self.views.root / path, text, frames)
 
     def columns(self, frame: Frame) -> tuple[StructField, ...]:
