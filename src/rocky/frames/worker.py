@@ -10,6 +10,7 @@ means. It is no jail for code that wants to break out.
 import importlib.util
 import json
 import os
+import resource
 import select
 import signal
 import sys
@@ -37,6 +38,8 @@ _REFUSED: Final = (
     "socket.getaddrinfo",
     "socket.gethostbyname",
     "socket.gethostbyaddr",
+    "socket.getnameinfo",
+    "socket.sethostname",
     "subprocess.Popen",
     "os.system",
     "os.exec",
@@ -45,6 +48,7 @@ _REFUSED: Final = (
     "os.fork",
     "os.forkpty",
     "os.kill",
+    "os.killpg",
     "os.remove",
     "os.rename",
     "os.rmdir",
@@ -52,10 +56,17 @@ _REFUSED: Final = (
     "os.truncate",
     "os.chmod",
     "os.chown",
+    "os.chflags",
+    "os.utime",
+    "os.setxattr",
+    "os.removexattr",
     "os.link",
     "os.symlink",
     "shutil.rmtree",
+    "resource.setrlimit",
+    "resource.prlimit",
 )
+_WATCHED: Final = ("socket.", "subprocess.", "os.", "open", "shutil.", "sqlite3.", "resource.")
 _WRITING: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
@@ -129,17 +140,13 @@ def check_target(target: dict[str, Any]) -> dict[str, Any]:
     path = target["file"]
     with Frames(schemas) as frames:
         inputs = {name: frames.table(table) for name, table in target["inputs"].items()}
-        guarded: list[str] = [path]
-        sys.addaudithook(_guard(guarded))
+        _guard()
         try:
             made = _function(path, target["function"])(**inputs)
         except NeedsRows as stopped:
-            guarded.clear()
             return {"needs_rows": [f"{stopped.what}", *_line(stopped.site)]}
         except BaseException as error:  # noqa: BLE001 - whatever the author's code raises is told
-            guarded.clear()
             return {"failure": [_told(error), *_raised_at(error, target["root"])]}
-        guarded.clear()
         if not is_frame(made):
             kind = type(made).__name__
             return {"failure": [f"returns `{kind}`, which is no DataFrame", None, 0]}
@@ -156,22 +163,23 @@ def _function(path: str, name: str) -> Any:
     return getattr(module, name)
 
 
-def _guard(guarded: list[str]) -> Any:
-    """Refuses what reaches out; it cannot be taken away again, so it ends with `guarded`."""
+def _guard() -> None:
+    """Refuse what reaches out, to the end of the process: threads of the author's may go on."""
+    # Libraries in C open files without an event: what they write has no room.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
     def hook(event: str, given: tuple[Any, ...]) -> None:
-        if not guarded or not event.startswith(
-            ("socket.", "subprocess.", "os.", "open", "shutil.")
-        ):
+        if not event.startswith(_WATCHED):
             return
         writes = event == "open" and (
             any(each in (given[1] or "") for each in "wax+") or bool((given[2] or 0) & _WRITING)
         )
+        writes = writes or (event == "sqlite3.connect" and given[0] != ":memory:")
         if writes or event in _REFUSED:
             what = f"opening `{given[0]}` for writing" if writes else f"`{event}`"
             raise Refused(f"{what} is refused while a model is only looked at")
 
-    return hook
+    sys.addaudithook(hook)
 
 
 def _described(found: CheckedFrame) -> dict[str, Any]:
