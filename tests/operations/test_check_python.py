@@ -33,6 +33,15 @@ MODELS = {
     "connects": HEAD + "    import socket\n\n    socket.create_connection(('127.0.0.1', 9))\n",
     "starts": HEAD + "    import subprocess\n\n    subprocess.run(['true'])\n",
     "writes": HEAD + "    open('TARGET', 'w')\n",
+    "opens": HEAD + "    import sqlite3\n\n    sqlite3.connect('TARGET')\n",
+    "stamps": HEAD + "    import os\n\n    os.utime(__file__, (1, 1))\n",
+    "signals": HEAD + "    import os\n\n    os.killpg(0, 0)\n",
+    "in_c": HEAD
+    + "    import pyarrow as pa\n\n    with pa.OSFile('TARGET_in_c', 'wb') as file:\n        file.write(b'rows')\n",
+    "goes_on": HEAD
+    + "    import threading, time\n\n    def write():\n        while True:\n            time.sleep(0.001)\n"
+    "            try:\n                open('TARGET', 'w').close()\n            except PermissionError:\n                pass\n\n"
+    "    threading.Thread(target=write, daemon=True).start()\n    return orders.select('id')\n",
     "spies": HEAD
     + "    import os\n\n    raise ValueError(os.environ.get('ROCKY_TEST_SECRET', 'none'))\n",
     "leaves": HEAD
@@ -62,6 +71,7 @@ def checked(tmp_path_factory: pytest.TempPathFactory):
     finally:
         del os.environ["ROCKY_TEST_SECRET"]
     assert not target.exists()
+    assert b"" == (root / "written_in_c").read_bytes()
     return report
 
 
@@ -134,6 +144,10 @@ def test_a_fault_of_the_code_is_told_at_its_line(checked) -> None:
         ("connects", "`socket."),
         ("starts", "`subprocess.Popen` is refused"),
         ("writes", "for writing is refused"),
+        ("opens", "`sqlite3.connect` is refused"),
+        ("stamps", "`os.utime` is refused"),
+        ("signals", "`os.killpg` is refused"),
+        ("in_c", "File too large"),
         ("exits", "ended its process"),
         ("waits", "took longer than 3 s"),
     ],
@@ -149,6 +163,7 @@ def test_code_that_does_more_than_build_a_plan_is_stopped(checked, name: str, wh
 def test_code_sees_neither_the_environment_nor_what_another_model_left_behind(checked) -> None:
     assert "ValueError: none" in said(checked, "spies")[0]
     assert [] == said(checked, "leaves") + said(checked, "finds") + said(checked, "prints")
+    assert [] == said(checked, "goes_on")
 
 
 def test_a_model_in_sql_is_refused_by_name(tmp_path: Path) -> None:

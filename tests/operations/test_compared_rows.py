@@ -55,3 +55,19 @@ def test_rules_of_tests_on_inherited_columns_do_not_quote_their_values(people):
     assert ["(not shown: the column is classified)", "one of 'Bonn'"] == [
         each.rule for each in found.tables[0].tests
     ]
+
+
+def test_a_rule_on_another_tables_column_is_hidden_by_what_that_column_is(people):
+    people.write("models/cities.sql", "SELECT 'Bonn' AS login")
+    people.write(
+        "models/cities.toml",
+        '[[tests]]\ntype = "accepted_values"\ntable = "logins"\ncolumn = "login"\n'
+        'values = ["ada@secret.example"]\n'
+        '[[tests]]\ntype = "accepted_values"\ncolumn = "login"\nvalues = ["Bonn"]\n',
+    )
+
+    found = catalog(people.workspace, CatalogRequest(("cities",)))
+
+    assert ["(not shown: the column is classified)", "one of 'Bonn'"] == [
+        each.rule for each in found.tables[0].tests
+    ]

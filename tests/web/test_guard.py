@@ -181,7 +181,16 @@ def test_a_server_for_others_shows_no_rows_logs_or_texts_of_errors_and_never_act
         assert 403 == answer.status
 
 
-@pytest.mark.parametrize("said", ["Content-Length: 45", "Transfer-Encoding: chunked"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Content-Length: 45",
+        "Transfer-Encoding: chunked",
+        "Content-Length: 0\r\nContent-Length: 45",
+        "Content-Length : 45",
+        "no header\r\nContent-Length: 45",
+    ],
+)
 def test_what_a_question_carries_is_never_taken_for_the_next_question(server, said):
     host = f"127.0.0.1:{server.server_port}"
     hidden = f"GET /api/v1/list HTTP/1.1\r\nHost: {host}\r\n\r\n"
@@ -193,6 +202,15 @@ def test_what_a_question_carries_is_never_taken_for_the_next_question(server, sa
 
     assert answer.startswith(b"HTTP/1.1 400 ")
     assert 1 == answer.count(b"HTTP/1.1 ")
+
+
+def test_an_address_that_is_none_is_refused_with_a_word(server):
+    host = f"127.0.0.1:{server.server_port}"
+    with create_connection(("127.0.0.1", server.server_port), timeout=10) as connection:
+        connection.sendall(f"GET http://[ HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+
+    assert answer.startswith(b"HTTP/1.1 400 ")
 
 
 def test_cookies_of_other_servers_on_this_machine_lock_nobody_out(server):

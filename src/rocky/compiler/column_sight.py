@@ -7,7 +7,7 @@ in doubt, it is seen: then the query is bound again, which is always right.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -22,6 +22,23 @@ _ALIAS_LIST: Final = re.compile(
     r"(?!(?:on|using|where|join|when|then|else|in|not|and|or|is|like|between)\b)[\w']+\s*\("
 )
 """A table whose columns get other names: `orders AS o(a, b)`."""
+_TOKEN: Final = re.compile(r"\w+|'+|[^\w\s]")
+_NO_ALIAS: Final = frozenset(
+    "on using where join when then else in not and or is like rlike ilike between any some all"
+    " exists as by from select distinct having values group sets union except intersect minus"
+    " limit offset div case escape decimal dec numeric char varchar".split()
+)
+"""Words before a parenthesis that are not the name a table gets."""
+_BEFORE_A_CALL: Final = frozenset(
+    "select distinct all by on and or not in then else when case like rlike ilike between is from"
+    " where having using with over partition join lateral view outer limit offset div any some"
+    " escape".split()
+)
+"""After one of these words a name before a parenthesis is that of a function."""
+_IN_A_WINDOW: Final = frozenset(
+    "partition order sort distribute cluster rows range where )".split()
+)
+"""What follows `over (` and `filter (` of a function."""
 _STAR: Final = re.compile(r"(\w*)(\s*)\*")
 _COUNTED: Final = re.compile(r"\bcount\s*\(\s*\*\s*\)")
 _BEFORE_A_STAR: Final = frozenset(
@@ -49,7 +66,36 @@ def _reads_whole_rows(sql: str) -> bool:
     code = _COUNTED.sub(" ", only_code(sql).lower())
     if _WHOLE_ROWS.search(code) is not None or _ALIAS_LIST.search(code) is not None:
         return True
-    return any(map(_is_row, _star_places(code))) or _has_from_without_select(code)
+    if any(map(_is_row, _star_places(code))) or _has_from_without_select(code):
+        return True
+    return _names_columns_anew(["", "", *_TOKEN.findall(code), ""])
+
+
+def _names_columns_anew(tokens: Sequence[str]) -> bool:
+    """Whether the columns of a table get other names, whatever stands between it and them.
+
+    `(orders) AS o(a, b)`, `orders VERSION AS OF 1 o(a, b)`, `shop . orders o(a, b)`. Both ends are
+    padded.
+    """
+    for at in range(2, len(tokens) - 1):
+        if tokens[at] != "(":
+            continue
+        before, name, after = tokens[at - 2], tokens[at - 1], tokens[at + 1]
+        if (
+            not _is_name(name)
+            or name in _NO_ALIAS
+            or not (before in (")", "]") or _is_name(before))
+        ):
+            continue
+        if name in ("over", "filter") and after in _IN_A_WINDOW:
+            continue
+        if before not in _BEFORE_A_CALL:
+            return True
+    return False
+
+
+def _is_name(token: str) -> bool:
+    return token[:1].isalnum() or token[:1] in ("_", "'")
 
 
 def _star_places(code: str) -> Iterable[tuple[str, str]]:

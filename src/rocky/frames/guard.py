@@ -20,6 +20,8 @@ _REFUSED: Final = (
     "socket.getaddrinfo",
     "socket.gethostbyname",
     "socket.gethostbyaddr",
+    "socket.getnameinfo",
+    "socket.sethostname",
     "subprocess.Popen",
     "os.system",
     "os.exec",
@@ -36,6 +38,7 @@ _REFUSED: Final = (
     "os.truncate",
     "os.chmod",
     "os.chown",
+    "os.chflags",
     "os.link",
     "os.symlink",
     "os.utime",
@@ -48,6 +51,8 @@ _REFUSED: Final = (
     "ctypes.dlsym",
     "ctypes.call_function",
     "signal.pthread_kill",
+    "resource.setrlimit",
+    "resource.prlimit",
 )
 _PREFIXES: Final = tuple({f"{each.partition('.')[0]}." for each in _REFUSED} | {"open"})
 _WRITING: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND

@@ -24,7 +24,7 @@ if __name__ == "__main__":
 
 from rocky.diagnostics.diagnostic import Diagnostic
 from rocky.frames.frame_check import CheckedFrame, Frames, is_frame
-from rocky.frames.guard import Guard
+from rocky.frames.guard import Guard, limit_process
 from rocky.frames.session import NeedsRows
 from rocky.language.datatypes.text import decode_type, encode_type
 from rocky.language.datatypes.types import StructField
@@ -40,16 +40,19 @@ def main() -> None:
         # What the author prints is nobody's answer.
         os.dup2(nowhere, standard)
     for target in asked["targets"]:
-        line = json.dumps(_in_fork(target, asked["seconds"])) + "\n"
+        line = json.dumps(_in_fork(target, asked["seconds"], answers)) + "\n"
         os.write(answers, line.encode())
 
 
-def _in_fork(target: dict[str, Any], seconds: float) -> dict[str, Any]:
+def _in_fork(target: dict[str, Any], seconds: float, answers: int) -> dict[str, Any]:
     """The answer for one target, or what became of the process that was to give it."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reading)
+        # It answers for itself alone.
+        os.close(answers)
+        limit_process(seconds)
         _answer(target, writing)
     os.close(writing)
     data = b""

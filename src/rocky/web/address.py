@@ -1,6 +1,7 @@
 """Where a server is, for whom, and what it may show."""
 
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from rocky.operations.digest import Digest, Digested
 
@@ -33,3 +34,12 @@ class ServerSettings:
     hosts: tuple[str, ...] = ()
     local: bool = True
     allow_actions: bool = False
+
+
+def is_address(text: str) -> bool:
+    """Whether a request may ask for it: the path of a page, or a whole address."""
+    try:
+        urlsplit(text)
+    except ValueError:
+        return False
+    return True

@@ -9,6 +9,13 @@ import hmac
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from email.errors import (
+    FirstHeaderLineIsContinuationDefect,
+    InvalidHeaderDefect,
+    MisplacedEnvelopeHeaderDefect,
+    MissingHeaderBodySeparatorDefect,
+)
+from email.message import Message
 from typing import Final, NamedTuple
 
 POLICY: Final = (
@@ -25,6 +32,12 @@ HEADERS: Final = {
     "Cache-Control": "no-store",
 }
 """Said with every answer."""
+_NO_HEADER: Final = (
+    FirstHeaderLineIsContinuationDefect,
+    InvalidHeaderDefect,
+    MisplacedEnvelopeHeaderDefect,
+    MissingHeaderBodySeparatorDefect,
+)
 _OWN: Final = frozenset({"same-origin", "none"})
 
 
@@ -99,6 +112,11 @@ class Guard:
         # all servers on this machine come along.
         pairs = (each.strip().partition("=") for each in headers.get("Cookie", "").split(";"))
         return next((value for name, _, value in pairs if name == self.cookie), None)
+
+
+def is_whole(headers: Message) -> bool:
+    """Whether all that was sent as headers was read: what is below a line that is none was not."""
+    return not any(isinstance(each, _NO_HEADER) for each in headers.defects)
 
 
 def new_token() -> str:

@@ -22,8 +22,9 @@ from rocky.operations.report import format_report
 from rocky.protocol.endpoint import API, describe_error, parse_arguments, parse_body
 from rocky.protocol.notices import Notices
 from rocky.version import __version__
-from rocky.web.address import ServerAddress, ServerSettings
-from rocky.web.guard import HEADERS, Guard, Refusal, local_hosts, new_token
+from rocky.web.address import ServerAddress, ServerSettings, is_address
+from rocky.web.fixed_answers import OPENED, TURNED_AWAY
+from rocky.web.guard import HEADERS, Guard, Refusal, is_whole, local_hosts, new_token
 
 # It says its address and shows the frame of the page before the project's code is loaded.
 if TYPE_CHECKING:
@@ -45,22 +46,8 @@ _LARGEST_BODY: Final = 64 * 1024
 _MOST_STREAMS: Final = 32
 _MOST_CONNECTIONS: Final = 128
 """Browsers open six; each costs a thread, for as long as it is open."""
-_CROWDED: Final = json.dumps(
-    {"error": {"kind": "Refused", "message": "too many connections are open: close some pages"}}
-).encode()
-_TURNED_AWAY: Final = (
-    b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json; charset=utf-8\r\n"
-    b"Retry-After: 5\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s"
-) % (len(_CROWDED), _CROWDED)
 _BEAT: Final = 10.0
 _COMPACT: Final[dict[str, Any]] = {"separators": (",", ":")}
-_OPENED: Final = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/">
-<link rel="icon" href="/icon.svg" type="image/svg+xml"><title>Rocky</title></head>
-<body><p><a href="/">Open the page</a></p></body></html>
-"""
-"""The first answer: a browser sends the cookie with what our own page asks for, not with what
-another site's link redirects to."""
 
 
 class PageServer(ThreadingHTTPServer):
@@ -166,7 +153,7 @@ class PageServer(ThreadingHTTPServer):
             # What was sent is read, else the system takes the answer back.
             request.settimeout(0.1)
             request.recv(_LARGEST_BODY)
-            request.sendall(_TURNED_AWAY)
+            request.sendall(TURNED_AWAY)
         self.shutdown_request(request)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
@@ -200,10 +187,22 @@ class _Handler(BaseHTTPRequestHandler):
 
     # -------------------------------------------------------------- requests
 
+    def parse_request(self) -> bool:
+        """Read a request. One that is not as it should be is refused, and nothing may follow it."""
+        if not super().parse_request():
+            return False
+        # What stands below a line that is no header was not read: a size may be among it.
+        if is_whole(self.headers) and is_address(self.path):
+            return True
+        self.close_connection = True
+        self._is_refused(Refusal(400, "this is not a request"))
+        return False
+
     def do_GET(self) -> None:
         # A question has no body. One that has is not read, and must not pass for the next question:
         # a proxy may send that of somebody else on the same connection.
-        if self.headers.get("Content-Length", "0") != "0" or "Transfer-Encoding" in self.headers:
+        said = self._brought()
+        if said.get("Content-Length", "0") != "0" or "Transfer-Encoding" in said:
             self.close_connection = True
             self._is_refused(Refusal(400, "a question has no body"))
             return
@@ -294,7 +293,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._is_refused(Refusal(401, message))
             return
         cookie = {"Set-Cookie": self._page.guard.cookie_of()}
-        self._send(200, _OPENED.encode(), _TYPES[".html"], cookie)
+        self._send(200, OPENED.encode(), _TYPES[".html"], cookie)
         self._page.opened.set()
 
     def _answer(self, name: str, query: str) -> None:

@@ -47,7 +47,9 @@ def _tests(
     for each in model.tests:
         name = each.called
         asked = each.type in _QUOTING and each.column is not None
-        hides = asked and disclosure.in_column(model.key, each.column or "")
+        # A test may be of another table, whose column of that name is another one.
+        (secrets,) = disclosure.in_stored(each.table or model.key, (each.column or "",))
+        hides = asked and secrets
         yield PageTest(
             name=str(shown_text(name)),
             kind=each.type,
