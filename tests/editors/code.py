@@ -214,7 +214,7 @@ class Editor:
         )
         here = f"{menu}?.querySelector('.action-item.focused')?.innerText.trim()"
         until = time.monotonic() + SECONDS
-        # A menu closes when something else takes the focus, as a terminal does that ends: then it is opened again.
+        # A menu that loses the focus closes before anything was chosen, and is opened again.
         while self.page.ask(here) != title:
             assert time.monotonic() < until, f"no {title} in a menu\n{self.seen()}"
             if not self.page.ask(f"Boolean({menu})"):
