@@ -41,7 +41,8 @@ SETTINGS: Mapping[str, Any] = {
     "files.hotExit": "off",
     "rocky.server.path": str(ROCKY),
 }
-SECONDS = 90
+SECONDS = 300
+"""When to give up. Nothing waits as long as that but what will never be."""
 AXE = files("axe_core_python") / "axe.min.js"
 
 
@@ -50,13 +51,18 @@ class CodeServer:
 
     def __init__(self, place: str, home: Path) -> None:
         self.place, self.home = place, home
+        self.windows: set[Editor] = set()
 
     @property
     def address(self) -> str:
         return f"http://{self.place}"
 
     def configure(self, settings: Mapping[str, Any]) -> None:
-        """Write the user's settings, for windows that are opened after it."""
+        """Write the user's settings, for windows that are opened after it.
+
+        One that is open would follow them, and start what another test wants to see started by its own.
+        """
+        assert not self.windows, "a window is open that would follow these settings"
         _write_settings(self.home, settings)
 
     def link(self, opened: Path, file: Path | None = None) -> str:
@@ -108,7 +114,7 @@ def serve_code(
         finally:
             # What it started, a terminal for one, ends with it.
             os.killpg(process.pid, signal.SIGTERM)
-            process.wait(20)
+            process.wait(SECONDS)
 
 
 def _call(arguments: Sequence[str]) -> None:
@@ -132,6 +138,8 @@ def _await_server(place: str, log: Path) -> None:
 
 STATUS = '[id="rocky-spark.rocky.rocky.status"]'
 """What the extension says in the status bar."""
+TOLD = ".notifications-toasts .notification-list-item-message"
+"""What a notification says."""
 
 
 class Editor:
@@ -179,6 +187,12 @@ class Editor:
             f".some((each) => each.innerText.includes({json.dumps(words)}))"
         )
 
+    def wait_told(self, words: str) -> None:
+        """Until a notification says just that."""
+        self.wait(
+            f"[...document.querySelectorAll({TOLD!r})].some((each) => each.innerText === {json.dumps(words)})"
+        )
+
     def click(self, selector: str, words: str = "", *, button: str = "left") -> None:
         """Press the first element that a selector finds and that says or is called some words."""
         x, y = self.wait(
@@ -190,17 +204,31 @@ class Editor:
         self.page.click(x, y, button)
 
     def choose(self, selector: str, words: str, title: str) -> None:
-        """Choose from the menu of an element, which opens at a press of the other button."""
-        self.click(selector, words, button="right")
+        """Choose from the menu of an element, which opens at a press of the other button.
+
+        By keyboard: a menu takes no press of a button before some time has passed, which nobody can see.
+        """
         menu = (
             "[document, ...[...document.querySelectorAll('.shadow-root-host')].map((each) => each.shadowRoot)]"
-            ".some((each) => each.querySelector('.monaco-menu .action-menu-item'))"
+            ".map((each) => each.activeElement?.closest('.monaco-menu')).find(Boolean)"
         )
-        self.wait(menu)
-        # A menu that has just opened takes no press yet.
-        while self.page.ask(menu):
-            self.click(".monaco-menu .action-menu-item", title)
-            time.sleep(0.2)
+        here = f"{menu}?.querySelector('.action-item.focused')?.innerText.trim()"
+        until = time.monotonic() + SECONDS
+        # A menu that loses the focus closes before anything was chosen, and is opened again.
+        while self.page.ask(here) != title:
+            assert time.monotonic() < until, f"no {title} in a menu\n{self.seen()}"
+            if not self.page.ask(f"Boolean({menu})"):
+                self.click(selector, words, button="right")
+                self._wait_at_most(10, f"Boolean({menu})")
+            else:
+                self.press("ArrowDown", 40)
+        self.press("Enter", 13)
+        self.wait(f"!{menu}")
+
+    def _wait_at_most(self, seconds: float, expression: str) -> None:
+        until = time.monotonic() + seconds
+        while not self.page.ask(expression) and time.monotonic() < until:
+            time.sleep(0.05)
 
     def terminal(self, words: str) -> None:
         """Until a terminal says some words, however it breaks its lines."""
@@ -220,7 +248,11 @@ class Editor:
         self.press("F1", 112)
         self.wait("document.activeElement?.closest('.quick-input-widget')")
         self.page.type(title)
-        self.click(".quick-input-list .monaco-list-row", title)
+        # Not by a click: while commands are still looked for, they move.
+        row = "document.querySelector('.quick-input-list .monaco-list-row.focused .label-name')"
+        self.wait(f"{row}?.innerText === {json.dumps(title)}")
+        self.press("Enter", 13)
+        self.wait("!document.activeElement?.closest('.quick-input-widget')")
 
     # ---------------------------------------------------------------- the lineage panel
 

@@ -3,6 +3,7 @@
 import os
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -44,28 +45,24 @@ def shop(tmp_path_factory) -> Path:
 @pytest.fixture
 def opened(browser, server) -> Iterator[Callable[..., Editor]]:
     """Opens a window of its own, with settings of its own, until the test ends."""
-    windows: list[Editor] = []
-
-    def make(folder: Path, file: Path | None = None, **settings: Any) -> Editor:
-        server.configure({name.replace("__", "."): value for name, value in settings.items()})
-        windows.append(open_window(browser, server, folder, file))
-        return windows[-1]
-
-    yield make
     # A window that stays open keeps its servers, and whoever comes next waits for them.
-    for each in windows:
-        each.page.close()
+    with ExitStack() as windows:
+
+        def make(folder: Path, file: Path | None = None, **settings: Any) -> Editor:
+            server.configure({name.replace("__", "."): value for name, value in settings.items()})
+            return windows.enter_context(open_window(browser, server, folder, file))
+
+        yield make
     server.configure({})
 
 
 @pytest.fixture(scope="module")
 def editor(browser, server, shop) -> Iterator[Editor]:
     """The editor with `fct_revenue` open, and a project that is served."""
-    editor = open_window(browser, server, shop, shop / "models/marts/fct_revenue.sql")
-    editor.wait_for(".monaco-editor .view-line", "WITH")
-    editor.wait_served()
-    yield editor
-    editor.page.close()
+    with open_window(browser, server, shop, shop / "models/marts/fct_revenue.sql") as editor:
+        editor.wait_for(".monaco-editor .view-line", "WITH")
+        editor.wait_served()
+        yield editor
 
 
 @pytest.fixture
@@ -75,8 +72,16 @@ def lineage(editor) -> Editor:
     return editor
 
 
-def open_window(browser: Browser, server: CodeServer, folder: Path, file: Path | None) -> Editor:
+@contextmanager
+def open_window(
+    browser: Browser, server: CodeServer, folder: Path, file: Path | None
+) -> Iterator[Editor]:
     # Apart: an editor restores what was open, and where one was in it.
     editor = Editor(browser.open_page(width=1440, height=900, apart=True))
-    editor.visit(server.link(folder, file))
-    return editor
+    server.windows.add(editor)
+    try:
+        editor.visit(server.link(folder, file))
+        yield editor
+    finally:
+        editor.page.close()
+        server.windows.remove(editor)

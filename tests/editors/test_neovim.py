@@ -18,7 +18,7 @@ local settings = { name = "rocky", cmd = { vim.env.PROGRAM, "lsp" }, root_dir = 
 vim.cmd("edit " .. vim.fn.fnameescape(vim.env.FILE))
 if vim.lsp.start then vim.lsp.start(settings)
 else vim.lsp.buf_attach_client(0, vim.lsp.start_client(settings)) end
-vim.wait(60000, function() return #vim.diagnostic.get(0) > 0 end, 50)
+vim.wait(240000, function() return #vim.diagnostic.get(0) > 0 end, 50)
 for _, each in ipairs(vim.diagnostic.get(0)) do
   io.stdout:write(each.lnum .. " " .. tostring(each.code) .. " " .. each.message .. "\\n")
 end
@@ -41,7 +41,7 @@ def test_neovim_shows_what_the_server_finds(tmp_path):
         env=os.environ | {"PROGRAM": str(ROCKY), "PROJECT": str(root), "FILE": str(model)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=True,
     )
 

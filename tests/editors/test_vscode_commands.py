@@ -2,12 +2,13 @@
 
 import json
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from tests.branches.shops import BranchShop, enter_shop
 from tests.cli.conftest import CONFIG
-from tests.editors.code import Editor
+from tests.editors.code import ROCKY, TOLD, Editor
 from tests.run.runs import PROJECT, write
 
 pytestmark = [pytest.mark.slow, pytest.mark.server, pytest.mark.exhaustive]
@@ -64,14 +65,47 @@ def test_a_branch_is_refused_approved_and_promoted_from_its_view(opened, branche
 
 def test_names_of_a_project_are_arguments_and_never_commands_or_options(opened, tmp_path):
     root = tmp_path / "shop"
-    names = ["$(touch hacked)", "--help", "; touch hacked", "a'b"]
-    write(root, {**PROJECT, **{f"models/{name}.sql": "SELECT 1 AS one" for name in names}})
-    editor = opened(root, root / "models/$(touch hacked).sql", **IN_TEXT)
+    names = ["$(touch hacked)", "--help", "; touch hacked", "a'b", "${env:HOME}"]
+    models = {f"models/{name}.sql": "SELECT 1 AS one" for name in names}
+    write(root, {"rocky.toml": PROJECT["rocky.toml"], **models})
+    editor = opened(root, rocky__server__path=str(_recorder(tmp_path)), **IN_TEXT)
     editor.wait_served()
-    editor.command("Rocky: Show the SQL That Runs")
-    editor.terminal("emit-sql $(touch hacked)")
-    editor.command("Rocky: Run All Models")
-    assert not (root / "hacked").exists()
+    editor.click(".activitybar .action-item a", "Rocky")
+    for number, name in enumerate(names, 1):
+        editor.click(".sidebar .monaco-list-row", f"model {name}")
+        editor.wait_for(".tab.active", name)
+        editor.command("Rocky: Show the SQL That Runs")
+        if name == "${env:HOME}":
+            # The one name that no argument keeps as it is.
+            editor.wait_for(TOLD, "would put something else in the place of `${env:HOME}`")
+        else:
+            editor.wait_until(lambda number=number: len(_ended(tmp_path)) == number)
+
+    assert [
+        ["emit-sql", "$(touch hacked)", "0"],
+        ["emit-sql", "--", "--help", "0"],
+        ["emit-sql", "; touch hacked", "0"],
+        ["emit-sql", "a'b", "0"],
+    ] == _ended(tmp_path)
+    assert [] == list(tmp_path.rglob("hacked"))
+
+
+def _recorder(folder: Path) -> Path:
+    """A `rocky` that writes down each command once it has ended: its words, and what it ended with."""
+    path = folder / "rocky"
+    path.write_text(
+        f'#!/bin/sh\n"{ROCKY}" "$@"\n'
+        f'line=$(printf "%s\\037" "$@" $?)\nprintf "%s\\n" "$line" >> "{folder}/ended"\n'
+    )
+    path.chmod(0o755)
+    return path
+
+
+def _ended(folder: Path) -> list[list[str]]:
+    path = folder / "ended"
+    lines = path.read_text().split("\n")[:-1] if path.exists() else []
+    commands = [line.split("\037")[:-1] for line in lines]
+    return [each for each in commands if each[0] not in ("--version", "lsp")]
 
 
 TESTS = """

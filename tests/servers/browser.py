@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-_SECONDS = 30
+_SECONDS = 120
 _OPTIONS = (
     "--headless=new",
     "--no-sandbox",
@@ -128,6 +128,10 @@ class Browser:
         page.send("Emulation.setEmulatedMedia", features=[scheme])
         return page
 
+    def targets(self) -> set[str]:
+        found = self.send("Target.getTargets")["targetInfos"]
+        return {str(each["targetId"]) for each in found}
+
     def _context(self) -> str:
         return str(self.send("Target.createBrowserContext")["browserContextId"])
 
@@ -139,7 +143,12 @@ class Page:
         self._browser, self._session, self._target = browser, session, target
 
     def close(self) -> None:
+        """Close it, and wait until it is gone."""
         self._browser.send("Target.closeTarget", targetId=self._target)
+        deadline = time.monotonic() + _SECONDS
+        while self._target in self._browser.targets():
+            assert time.monotonic() < deadline, "the page stays open"
+            time.sleep(0.03)
 
     def send(self, method: str, **parameters: Any) -> dict[str, Any]:
         return self._browser.send(method, self._session, **parameters)

@@ -1,10 +1,10 @@
 // The server of a project is the `rocky` of that project's own environment: the one that will run it.
-import { accessSync, constants, existsSync, statSync } from "node:fs";
-import { delimiter, isAbsolute, join, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import * as vscode from "vscode";
 import { LanguageClient, RevealOutputChannelOn } from "vscode-languageclient/node";
+import { isProgram, onPath, PROGRAM } from "./programs";
 
-const PROGRAM = process.platform === "win32" ? "rocky.exe" : "rocky";
 const SCRIPTS = process.platform === "win32" ? "Scripts" : "bin";
 
 const MOST = 50;
@@ -43,10 +43,8 @@ export async function findServer(project: vscode.Uri): Promise<string> {
     const program = join(folder, SCRIPTS, PROGRAM);
     if (isProgram(program)) return program;
   }
-  for (const folder of (process.env.PATH ?? "").split(delimiter)) {
-    // What is found must not depend on where the editor was started.
-    if (isAbsolute(folder) && isProgram(join(folder, PROGRAM))) return join(folder, PROGRAM);
-  }
+  const found = onPath(process.env.PATH ?? "");
+  if (found) return found;
   throw new NoServer("No `rocky` was found in the project's `.venv`, in the chosen Python's environment or on the PATH.");
 }
 
@@ -68,15 +66,6 @@ async function chosenPython(project: vscode.Uri): Promise<string[]> {
   const path = api.environments?.getActiveEnvironmentPath(project).path;
   // The path of an environment is that of its folder, or of its interpreter.
   return path ? [path, join(path, "..", "..")] : [];
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }
 
 export function makeClient(program: string, project: vscode.Uri, output: vscode.LogOutputChannel): LanguageClient {

@@ -2,7 +2,7 @@
 // every gate is the command's. No shell is between: names of a project are arguments, whatever they are.
 import * as vscode from "vscode";
 import type { Session } from "./session";
-import { unlinked } from "./words";
+import { argumentsOf, replacedIn, unlinked } from "./words";
 
 export class Terminal {
   private session: Session | undefined;
@@ -24,8 +24,8 @@ export class Terminal {
       return;
     }
     const { program, project } = this.session;
-    const all = [...words, ...(names.some((each) => each.startsWith("-")) ? ["--", ...names] : names)];
-    const replaced = [program, project.fsPath, ...all].find((each) => each.includes("${"));
+    const all = argumentsOf(words, names);
+    const replaced = replacedIn([program, project.fsPath, ...all]);
     if (replaced !== undefined) {
       void vscode.window.showErrorMessage(unlinked(`Rocky: the editor would put something else in the place of \`${replaced}\`. Run it in a terminal of your own.`));
       return;
