@@ -339,4 +339,6 @@ def test_opening_loads_no_operation(tmp_path):
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
     )
 
-    assert "['rocky.operations.workspace']\n" == done.stdout
+    # Who may have code run is no operation: a workspace decides by it whenever it compiles.
+    loaded = ["rocky.operations.python_plans", "rocky.operations.workspace"]
+    assert f"{loaded}\n" == done.stdout
