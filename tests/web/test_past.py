@@ -104,6 +104,20 @@ def test_approvals_name_what_breaks_readers(server):
     assert ["bad_signature"] == [each["reason"] for each in found["rejected"]]
 
 
+def test_no_replay_is_promised_of_a_table_that_its_last_run_held(server):
+    found = answer(server, "overlay?name=replay")
+    tables = [each["name"] for each in answer(server, "project")["tables"]]
+    told = {
+        tables[place]: (found["states"][state]["name"], words)
+        for place, state, words, *_ in found["tables"]
+    }
+
+    last, built = runs_of(server, "shop")[0]["run_id"], runs_of(server, "shop")[-1]["run_id"]
+    held = f"held in {last}, built by {built}"
+    assert ("not built by its last run", held) == told["stg_orders"]
+    assert "can be built again" == told["contacts"][0]
+
+
 # ------------------------------------------------------------------ what people see
 
 
@@ -147,6 +161,27 @@ def test_a_run_is_compared_with_the_one_before_of_its_pipeline(page, server):
     show(page, f"compare/{second}/{first}")
     turned = [row[1:4] for row in rows(page, "Checks that changed")]
     assert [["null_rate:note", "passed", "failed"]] == turned
+
+
+def test_two_runs_differ_by_what_is_recorded_of_both(page, server):
+    second, first = (each["run_id"] for each in runs_of(server, "shop")[:2])
+    show(page, f"compare/{first}/{second}")
+
+    found = {row[0]: row[5:] for row in rows(page, "Models of both runs")}
+    # The code was other between the two runs: that is why, and no difference of these.
+    assert ["inputs", "its logic or settings changed"] == found["by_country"]
+    assert "nothing" == found["contacts"][0]
+
+
+def test_evidence_names_no_run_as_the_builder_of_what_was_held(page, server):
+    show(page, f"evidence/{runs_of(server, 'shop')[0]['run_id']}")
+
+    said = page.ask(
+        "[...document.querySelectorAll('main section')].find((each) =>"
+        " each.querySelector('h2').innerText === 'stg_orders').innerText"
+    )
+    assert "Built by" not in said
+    assert "held: reverted by" in said
 
 
 def test_bars_of_cost_measure_money_alone(page, server):
@@ -206,6 +241,8 @@ def test_files_of_a_table_come_with_a_line_that_checks_each(page, server):
     for file, line in zip(files, lines, strict=True):
         assert f"echo '{file['blake3_hash']} {file['path']}' | b3sum --check Copy" == line
         assert Path(file["path"]).exists()
+    # As it is selected by hand: two spaces, or `b3sum` takes it for nothing.
+    assert f"{files[0]['blake3_hash']}  /" in text(page, "main .copyable code")
 
 
 VIEWS = (

@@ -76,7 +76,7 @@
     return later(ask("history", { limit: 50 }), (found) => {
       const mine = new Set([table.name, table.target].filter(Boolean).map((name) => name.toLowerCase()));
       const series = Rocky.live.seriesOf(found.runs).filter(([[, each]]) => mine.has(each.table.toLowerCase()));
-      if (!series.length) return Rocky.empty(table.kind === "table" ? "No run has checked it yet: `checks` of its pipeline says what is checked." : "No run has tested it yet: `rocky test` and `rocky build` do.");
+      if (!series.length) return Rocky.empty(table.kind === "table" ? "No run has checked it yet: `checks` of its pipeline says what is checked." : "No test of it is recorded: `rocky build` and `rocky run --test` record theirs, `rocky test` tells its caller alone.");
       return Rocky.grid("Tests over time", ["Test", "Results, oldest first", "Last", "Found", "When"], series.map((results) => {
         const [run, last] = results[results.length - 1];
         return [h("b", {}, last.name), Rocky.live.strip(results), Rocky.live.result(last), Rocky.live.found(last), h("a", { href: `#/run/${run.run_id}` }, when(run.started_at))];

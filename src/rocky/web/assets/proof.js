@@ -144,7 +144,7 @@
     const box = later(ask("record", { run }), (found) => [
       h("p", { class: "verdict" }, Rocky.status(found.verification.verified ? "success" : "failed"), " ", found.verification.verified ? "What is recorded of it is unchanged, and so are its files." : counted(found.verification.findings.length, "finding")),
       found.models.map((each) => Rocky.section(each.model,
-        facts([["Built by", h("a", { href: `#/run/${each.built_by}` }, h("code", {}, each.built_by))], each.execution.recipe_hash && ["Recipe", h("code", { title: each.execution.recipe_hash }, each.execution.recipe_hash.slice(0, 16))],
+        facts([each.provenance ? ["Built by", runLink(each.built_by)] : ["Not built", Rocky.words(each.execution.reason || each.execution.decision || each.execution.status)], each.execution.recipe_hash && ["Recipe", h("code", { title: each.execution.recipe_hash }, each.execution.recipe_hash.slice(0, 16))],
           each.execution.rows_hash && ["Rows hash", h("code", {}, each.execution.rows_hash)], known(each.as_written) && ["Provenance", each.as_written ? "as it was written" : "altered"]]),
         each.artifacts.length ? Rocky.grid(`Files of ${each.model}`, ["File", number("Size"), "Check it without Rocky"], each.artifacts.map((file) => [
           h("code", {}, file.blake3_hash.slice(0, 16)), bytes(file.size_bytes), copyable(`echo '${file.blake3_hash}  ${file.file_path.replaceAll("'", "'\\''")}' | b3sum --check`, `check of ${file.blake3_hash.slice(0, 12)}`)])) : h("p", { class: "quiet" }, each.built_by && each.built_by !== found.run.run_id ? ["This run wrote none: ", h("a", { href: `#/evidence/${each.built_by}` }, "those of the run that built it")] : "This run wrote no file of it."))),

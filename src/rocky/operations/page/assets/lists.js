@@ -145,7 +145,9 @@
       [h("b", {}, each.name), each.type, each.models ? count(each.models) : "", each.owner || "", each.description || ""]));
   }
 
-  const empty = (text) => h("p", { class: "empty" }, text.split("`").map((part, at) => (at % 2 ? h("code", {}, part) : part)));
+  // A text of a message, in which what stands in backticks is code.
+  const words = (text) => String(text ?? "").split("`").map((part, at, all) => (at % 2 ? (at < all.length - 1 ? h("code", {}, part) : `\`${part}`) : part));
+  const empty = (text) => h("p", { class: "empty" }, words(text));
 
   // ---------------------------------------------------------------- tables
 
@@ -303,5 +305,5 @@
   }
 
   Rocky.lists = { overview, tables, graph, runs, findings };
-  Object.assign(Rocky, { status, statusWord, badge, section, grid, empty, findingRows, tagTexts, nameLink: tableLink });
+  Object.assign(Rocky, { words, status, statusWord, badge, section, grid, empty, findingRows, tagTexts, nameLink: tableLink });
 })();
