@@ -232,6 +232,15 @@ def test_a_branch_says_what_a_promotion_would_refuse_and_change(page):
     assert "city column removed string breaks readers" == changed["revenue"]
 
 
+def test_a_table_says_which_columns_of_the_code_it_was_not_built_with(page):
+    show(page, "table/by_country")
+    page.wait("document.querySelector('main').innerText.includes('differs from the table')")
+
+    assert "as it was built: the table does not have cities." in text(page)
+    show(page, "table/contacts/email")
+    assert "pii by raw.customers.email" in text(page, "main .facts")
+
+
 def test_files_of_a_table_come_with_a_line_that_checks_each(page, server):
     show(page, f"table/{ORDERS}")
 

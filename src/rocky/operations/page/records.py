@@ -41,13 +41,17 @@ class PromisedColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageColumn:
-    """A column: `sources` are what its values are made from, `readers` what is made from them."""
+    """A column: `sources` are what its values are made from, `readers` what is made from them.
+
+    `classification` is its tags, `tagged_at` the column where the first was declared, if not here.
+    """
 
     name: str
     type: str
     nullable: bool
     description: str | None = None
     classification: str | None = None
+    tagged_at: str | None = None
     promise: PromisedColumn | None = None
     sources: tuple[ColumnLink, ...] = ()
     readers: tuple[ColumnLink, ...] = ()

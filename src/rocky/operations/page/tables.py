@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 from rocky.analysis.column_graph import column_graph
 from rocky.analysis.compilation import Compilation, unpack_schema
-from rocky.analysis.disclosure import Disclosure
+from rocky.analysis.disclosure import Disclosure, origin_of, tags_text
 from rocky.analysis.lineage import ColumnRef
 from rocky.language.datatypes.types import UNKNOWN, StructField
 from rocky.language.ir import OutputColumn
@@ -218,15 +218,17 @@ class _Collector:
         }
         contract = self._compilation.project.contracts.get(table.key)
         promises = _promises(contract) if isinstance(table, ModelFile) and contract else {}
-        lineage = self._lineage
+        lineage, facts = self._lineage, self._disclosure.facts
         for column in self._columns(table):
             key, place = column.name.lower(), ColumnRef(table.name, column.name)
+            tags = facts.of(table.key, key)
             yield PageColumn(
                 name=column.name,
                 type=str(column.type),
                 nullable=column.nullable,
                 description=described.get(key),
-                classification=classified.get(key),
+                classification=classified.get(key) or tags_text(tags),
+                tagged_at=None if key in classified else origin_of(tags),
                 promise=promises.get(key),
                 sources=tuple(
                     self._links((hop.source, hop.kind) for hop in lineage.hops_into(place))

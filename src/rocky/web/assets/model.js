@@ -53,6 +53,25 @@
   const checkLine = (file, local) => (local ? `echo ${quoted(`${file.blake3_hash}  ${file.path}`)} | b3sum --check` : `aws s3 cp ${quoted(file.path)} - | b3sum   # ${file.blake3_hash}`);
   const FILES = 50;
 
+  const storesFiles = (table) => stored(table) && table.strategy !== "view" && table.strategy !== "ephemeral";
+
+  // Columns are shown as the code has them, rows and files as the table was built: where these differ, it is said.
+  Rocky.columnsNote = (table, { columns, complete }) => {
+    if (!storesFiles(table) || !complete || !columns.length) return null;
+    const box = h("div", {});
+    const names = (all) => all.map((name, at) => [at ? ", " : "", h("code", {}, name)]);
+    ask("files", { table: table.target || table.name }).then((found) => {
+      const [code, built] = [columns.map((column) => column.name), found.columns].map((all) => new Map(all.map((name) => [name.toLowerCase(), name])));
+      const only = (one, other) => [...one].filter(([key]) => !other.has(key)).map(([, name]) => name);
+      const [added, gone] = [only(code, built), only(built, code)];
+      if (added.length || gone.length) {
+        Rocky.add(box, [h("p", { class: "hint" }, "These are the columns of the code, which differs from the table as it was built", added.length ? [": the table does not have ", names(added)] : "",
+          gone.length ? [added.length ? ", and still has " : ": the table still has ", names(gone)] : "", ".")]);
+      }
+    }, () => {}); // A table that was never built has nothing to differ; what is wrong with its files, Files says.
+    return box;
+  };
+
   function files(table) {
     return later(ask("files", { table: table.target || table.name }), (found) => [
       h("p", {}, `Version ${found.version}: ${counted(found.rows, "row")} in ${counted(found.files.length, "file")}, ${bytes(found.bytes)}`, found.run_id ? [", as ", runLink(found.run_id), " left it."] : "."),
@@ -95,7 +114,7 @@
   const stored = (table) => Rocky.live.endpoints.has("rows") && (table.kind === "model" || table.kind === "seed" || table.kind === "table");
   Rocky.tableExtras = (table) => [
     stored(table) ? ["Rows", rows(table)] : null,
-    stored(table) && table.strategy !== "view" && table.strategy !== "ephemeral" ? ["Files", files(table)] : null,
+    storesFiles(table) ? ["Files", files(table)] : null,
     table.kind === "model" ? ["If it ran now", why(table)] : null,
     table.tests.length || table.kind === "table" ? ["Tests over time", tests(table)] : null,
     table.kind === "table" ? ["Size over time", sizes(table)] : null,

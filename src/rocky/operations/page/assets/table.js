@@ -125,7 +125,7 @@
       [h("code", { class: "type" }, column.type), column.nullable ? null : [" ", h("span", { class: "mark" }, "not null")]],
       ...(told ? [column.description || ""] : []),
       links(table, column, from || table.kind === "model" ? column.sources : column.readers)]);
-    return [...open, found.complete ? null : h("p", { class: "hint" }, "Some columns may be missing: not all that the model reads is known."),
+    return [...open, Rocky.columnsNote?.(table, found), found.complete ? null : h("p", { class: "hint" }, "Some columns may be missing: not all that the model reads is known."),
       Rocky.grid("Columns", heads, rows)];
   }
 
@@ -221,7 +221,7 @@
     const [above, below] = [await walk(table.place, column.name, "sources"), await walk(table.place, column.name, "readers")];
     const { promise } = column;
     const facts = [["Type", h("code", { class: "type" }, column.type)], ["Nulls", column.nullable ? "may be null" : "never null"],
-      column.classification && ["Classified as", column.classification],
+      column.classification && ["Classified as", [column.classification, column.tagged_at ? h("small", {}, ` by ${column.tagged_at}`) : ""]],
       promise && ["Contract", [promised(promise), promise.type ? [", ", h("code", {}, promise.type)] : "",
         known(promise.nullable) ? (promise.nullable ? ", nullable" : ", not null") : ""]]].filter(Boolean);
     const tested = (found.tests || []).filter((test) => (test.column || "").toLowerCase().split(", ").includes(column.name.toLowerCase()));
