@@ -206,7 +206,7 @@ def test_tests_and_pipelines_are_boxes_that_say_how_they_went(browser, server):
     nodes = f"{view}.nodes.map((node) => [node.name, node.kind, node.words])"
     boxes = page.ask(nodes)
     assert ["unique:id", "test", "test of stg_orders · passed"] in boxes
-    assert ["unique:country", "test", "test of stg_orders · failed"] in boxes
+    assert ["unique:country", "test", "test of stg_orders · warned"] in boxes
     edge = f"{view}.edges.some(([from, to]) => {view}.nodes[from].name === 'stg_orders' && {view}.nodes[to].name === 'unique:id')"
     assert page.ask(edge)
     page.ask("document.querySelector('[data-part=pipelines]').click()")
@@ -221,7 +221,7 @@ def test_tests_and_pipelines_are_boxes_that_say_how_they_went(browser, server):
         "Rocky.folderGraph({ parts: new Set(['tests']), whole: true, label: 'x' })"
         ".nodes.filter((node) => node.kind === 'test').map((node) => [node.name, node.words])"
     )
-    assert [["2 tests", "of models · 1 failed, 1 passed"]] == folders, "one box for all of a folder"
+    assert [["2 tests", "of models · 1 warned, 1 passed"]] == folders, "one box for all of a folder"
 
 
 def test_the_layout_of_a_graph_is_computed_once(browser, server):

@@ -226,7 +226,8 @@ def test_a_branch_says_what_a_promotion_would_refuse_and_change(page):
     said = text(page)
     assert "A promotion would be refused." in said
     assert "2 approvals must count, 1 does." in said
-    assert "revenue.city: column_removed" in said
+    assert "The code breaks readers of production (revenue.city: column removed)" in said
+    assert 'rocky branch promote totals --allow-breaking -m "why" --key KEY' in said
     assert "bad signature: the signature does not match this statement" in said
     changed = {row[0]: row[3] for row in rows(page, "Tables that differ")}
     assert "city column removed string breaks readers" == changed["revenue"]

@@ -129,7 +129,7 @@ class _Collector:
         if isinstance(table, ModelFile):
             went = self._went(table)
             tests = describe_tests(table, went, self._disclosure)
-            ended = Counter(each.passed for each in tests)
+            ended = Counter(each.result for each in tests)
             return {
                 "kind": "model",
                 "path": table.path,
@@ -137,9 +137,10 @@ class _Collector:
                 "strategy": table.strategy.type,
                 "pipeline": table.pipeline,
                 "tests": tuple(each.name for each in tests),
-                "tests_passed": ended[True] or None,
-                "tests_failed": ended[False] or None,
-                "tests_went": tuple(each.passed for each in tests) if went else (),
+                "tests_passed": ended["passed"] or None,
+                "tests_warned": ended["warned"] or None,
+                "tests_failed": ended["failed"] or None,
+                "tests_went": tuple(each.result for each in tests) if went else (),
             }
         if isinstance(table, SeedTable):
             target = target_of_seed(table, self._compilation.project.config)

@@ -32,7 +32,7 @@
       return [
         built.length > 1 ? h("div", { class: "charts" }, over("Rows written", (each) => each.rows_affected, count), over("Took", (each) => each.duration_ms, duration),
           built.some((each) => known(each.cost_usd)) ? over("Cost", (each) => each.cost_usd || 0, money) : null) : null,
-        Rocky.grid("Executions", ["Run", "Ended", "Began", number("Took"), number("Rows written"), number("Version"), "Why"], found.executions.map((each) => [
+        Rocky.grid("Executions", ["Run", "Outcome", "Began", number("Took"), number("Rows written"), number("Version"), "Why"], found.executions.map((each) => [
           runLink(each.run_id), Rocky.status(each.outcome), when(each.started_at),
           duration(each.duration_ms), known(each.rows_affected) ? count(each.rows_affected) : "", known(each.commit_version) ? each.commit_version : "",
           linked(each.reason || each.action)])),
@@ -85,7 +85,7 @@
 
   function why(table) {
     return later(ask("why", { model: table.name }), (found) => [
-      h("p", {}, h("b", {}, `${found.outlook}: `), found.reason, found.certain ? "" : ". Only Spark can say for sure."),
+      h("p", {}, h("b", {}, `${found.outlook}: `), linked(found.reason), found.certain ? "" : ". Only Spark can say for sure."),
       found.waits_for?.length ? h("p", { class: "hint" }, "First a run builds ", found.waits_for.map((name, at) => [at ? ", " : "", Rocky.live.named(name)]), ".") : null,
       found.last_run ? h("p", { class: "hint" }, "Last ", found.last_outcome, " in ", h("a", { href: `#/run/${found.last_run}` }, h("code", {}, found.last_run)), found.last_reason ? [": ", linked(found.last_reason)] : "") : null,
     ]);

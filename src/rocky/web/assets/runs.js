@@ -8,8 +8,7 @@
   const total = (run) => run.totals?.cost_usd;
 
   // What is done to tables without building them is a run too, and is compared with none.
-  const DEEDS = new Map([["promoted", "promotion"], ["moved back", "revert"], ["erased", "erasure"]]);
-  const deed = (run) => (run.models.length ? DEEDS.get(run.models[0].outcome) : undefined);
+  const deed = (run) => Rocky.deedOf(run.models.map((each) => each.outcome));
   const kindOf = (run) => deed(run) || run.pipeline || "";
 
   // The run before that did the same work: of the same pipeline, and no promotion.
@@ -18,9 +17,9 @@
   async function runs() {
     const found = await ask("history", { limit: 100 });
     return [
-      head(null, "Runs", found.runs.length ? `The last ${counted(found.runs.length, "run")}, newest first` : ""),
+      head(null, "Runs", found.runs.length ? found.runs.length === 1 ? "One run" : `The last ${counted(found.runs.length, "run")}, newest first` : ""),
       Rocky.live.actions.includes("run") ? runForm() : null,
-      found.runs.length ? Rocky.grid("Runs", ["Run", "Of", "Ended", "Began", number("Took"), "Models", number("Cost"), "Compared"], found.runs.map((run, at) => {
+      found.runs.length ? Rocky.grid("Runs", ["Run", "Of", "Status", "Began", number("Took"), "Models", number("Cost"), "Compared"], found.runs.map((run, at) => {
         const before = former(found.runs, at);
         return [runLink(run.run_id), kindOf(run), [Rocky.status(run.died ? "died" : run.status), failures(run)], when(run.started_at), duration(run.duration_ms), outcomes(run.models),
           known(total(run)) ? money(total(run)) : "",
@@ -129,7 +128,7 @@
     const critical = found.finished_at ? (found.critical_path || []).map((each) => each.model_name) : [];
     return [
       h("p", { class: "hint" }, found.finished_at ? `${duration(found.run_duration_ms)} in all` : `Until the last model that ended ${duration(found.run_duration_ms)}`, known(found.startup_ms) ? `, ${duration(found.startup_ms)} until the first model` : "",
-        known(found.parallelism) ? `, ${found.parallelism.toFixed(1)} at once` : "", critical.length ? ". Critical path: " : ".", critical.map((name, at) => [at ? " → " : "", named(name)])),
+        known(found.parallelism) && found.parallelism >= 1.05 ? `, ${found.parallelism.toFixed(1)} at once` : "", critical.length ? ". Critical path: " : ".", critical.map((name, at) => [at ? " → " : "", named(name)])),
       h("ol", { class: "gantt", "aria-label": "Models in order of start" }, shown.map((each) => {
         const bar = h("span", { class: `gantt-bar ${each.critical && found.finished_at ? "critical" : ""} outcome-${each.outcome.replace(/\W/g, "-")}` });
         bar.style.left = `${(100 * each.start_offset_ms) / whole}%`;
@@ -204,7 +203,7 @@
     const tests = turned(x, y);
     return [
       head([h("a", { href: "#/runs" }, "Runs"), x.pipeline !== y.pipeline ? ", of different pipelines" : x.pipeline ? `, pipeline ${x.pipeline}` : ""], "Two runs compared", chooser(past.runs, before, after)),
-      facts([["Ended", [Rocky.status(x.died ? "died" : x.status), " → ", Rocky.status(y.died ? "died" : y.status)]], ["Began", [when(x.started_at), " → ", when(y.started_at)]], ["Took", both(a.run_duration_ms, b.run_duration_ms, duration)],
+      facts([["Status", [Rocky.status(x.died ? "died" : x.status), " → ", Rocky.status(y.died ? "died" : y.status)]], ["Began", [when(x.started_at), " → ", when(y.started_at)]], ["Took", both(a.run_duration_ms, b.run_duration_ms, duration)],
         ["Cost", both(total(x), total(y), money)], ["Code", first.git_commit && second.git_commit ? (first.git_commit === second.git_commit ? ["commit ", h("code", {}, first.git_commit.slice(0, 12)), first.git_dirty || second.git_dirty ? ", with changes" : " both times"]
           : [h("code", {}, first.git_commit.slice(0, 12)), " → ", h("code", {}, second.git_commit.slice(0, 12))]) : "not in git"]]),
       Rocky.section("Models", Rocky.grid("Models of both runs", ["Model", "Before", "After", number("Difference"), number("Rows written"), "Differs", "Why then, against its table"], names.slice(0, 500).map((name) => {

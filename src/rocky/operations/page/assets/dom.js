@@ -87,7 +87,7 @@ const Rocky = {};
   // A moment, exactly and in UTC; how long ago that is changes, and so is only a hint.
   function when(text) {
     const shown = `${text.slice(0, 10)} ${text.slice(11, 16)}`;
-    return h("time", { datetime: text, title: `${shown} UTC, ${ago(new Date(text))}` }, `${shown} UTC`);
+    return h("time", { datetime: text, title: `${shown}${text.slice(16, 19)} UTC, ${ago(new Date(text))}` }, `${shown} UTC`);
   }
 
   function ago(moment) {

@@ -143,7 +143,7 @@
   }
 
   function links(table, column, found) {
-    if (!found?.length) return h("span", { class: "quiet" }, "no column");
+    if (!found?.length) return h("span", { class: "quiet" }, "made of no column");
     const shown = found.slice(0, FEW);
     return h("ul", { class: "hops" }, shown.map(([place, name, how]) => h("li", {}, columnLink(place, name), how === "direct" ? null : [" ", h("small", {}, how)])),
       found.length > FEW ? h("li", {}, h("a", { href: store.columnLink(table, column.name) }, `and ${found.length - FEW} more`)) : null);
@@ -154,7 +154,7 @@
       [h("b", {}, test.name), test.description ? h("p", { class: "hint" }, test.description) : null],
       test.column ? h("code", {}, test.column) : "",
       [test.kind, test.rule ? [": ", h("code", {}, test.rule)] : "", test.severity === "warning" ? " (a warning)" : ""],
-      known(test.passed) ? Rocky.status(test.passed ? "success" : "failed") : h("span", { class: "quiet" }, "not recorded")]));
+      known(test.passed) ? Rocky.status(test.passed ? "success" : test.severity === "warning" ? "warned" : "failed") : h("span", { class: "quiet" }, "not recorded")]));
   }
 
   function contract(found) {
@@ -172,15 +172,15 @@
     const made = built || last;
     const recent = (found.recent || []).slice().reverse();
     const most = Math.max(...recent.map((each) => each[2]), 1);
-    const facts = [["Run", h("code", {}, last.run_id)], ["Ended", Rocky.status(last.outcome)], ["Began", when(last.started_at)],
+    const facts = [["Run", h("code", {}, last.run_id)], ["Outcome", Rocky.status(last.outcome)], ["Began", when(last.started_at)],
       built && ["Built by", h("code", {}, built.run_id)], built && ["Built", when(built.started_at)], ["Took", duration(made.duration_ms)],
       known(made.rows) && ["Rows written", count(made.rows)], known(made.files) && ["Files", count(made.files)],
       known(made.bytes_written) && ["Written", bytes(made.bytes_written)], known(made.cost_usd) && ["Cost", money(made.cost_usd)],
-      !built && last.reason && ["Why", last.reason], last.failure_kind && ["Failure", last.failure_kind]].filter(Boolean);
+      !built && last.reason && ["Why", Rocky.words(last.reason)], last.failure_kind && ["Failure", last.failure_kind]].filter(Boolean);
     return [
       list(facts),
       last.outcome === "failed" ? h("p", { class: "hint" }, "Why it failed is told by ", h("code", {}, `rocky history ${last.run_id}`), ".") : null,
-      recent.length > 1 ? [h("h3", {}, `The last ${recent.length} runs that had it`),
+      recent.length > 1 ? [h("h3", {}, `The last ${counted(recent.length, "run")} that had it`),
         h("div", { class: "columns", role: "img", "aria-label": `How long it took: at most ${duration(most)}` }, recent.map(([run, outcome, took]) => {
           const tone = outcome === "failed" ? "bad" : outcome === "built" ? "good" : "plain";
           const made = h("span", { class: `tone-${tone}`, title: `${store.index.runs[run].run_id}: ${outcome}, ${duration(took)}` });
@@ -202,7 +202,7 @@
   function details(table, found) {
     const facts = [table.target && ["Table", h("code", {}, table.target)], ["File", h("code", {}, table.path)]].filter(Boolean);
     for (const [name, value] of Object.entries(found.settings || {})) facts.push([name.replaceAll("_", " "), h("code", {}, value)]);
-    if (found.determinism?.length) facts.push(["May differ between runs", found.determinism.join("; ")]);
+    if (found.determinism?.length) facts.push(["May differ between runs", Rocky.words(found.determinism.join("; "))]);
     for (const [name, value] of Object.entries(found.meta || {})) {
       facts.push([`meta.${name}`, typeof value === "object" ? h("code", {}, JSON.stringify(value)) : String(value)]);
     }
@@ -233,7 +233,7 @@
       list(facts),
       tested.length ? Rocky.section("Tests", tests(tested)) : null,
       h("div", { class: "pair" },
-        Rocky.section("Comes from", above.length ? tree(above) : h("p", { class: "quiet" }, isMade(table) ? "No column." : `A column of a ${table.kind}.`)),
+        Rocky.section("Comes from", above.length ? tree(above) : h("p", { class: "quiet" }, isMade(table) ? "No column: its values are written in the code, or counted." : `A column of a ${table.kind}.`)),
         Rocky.section("Goes to", below.length ? tree(below) : h("p", { class: "quiet" }, "No column is made from it."))),
     ];
   }
