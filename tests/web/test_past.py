@@ -148,6 +148,42 @@ def test_a_check_that_failed_longer_ago_than_a_week_is_not_of_it(page):
     page.ask(f"Date.now = ((now) => () => now() - {WEEK_AND_A_BIT})(Date.now), true")
 
 
+def test_the_last_runs_of_the_overview_lead_to_what_each_was(page, server):
+    show(page, "")
+
+    last = answer(server, "history")["runs"][:6]
+    found = rows(page, "Runs")
+    kinds = ["shop", "revert", "promotion", "erasure", "shop", "shop"]
+    assert [[run["run_id"], kind] for run, kind in zip(last, kinds, strict=True)] == [
+        row[:2] for row in found
+    ]
+    assert "success 1 check warned" == found[4][2]
+    links = page.ask(
+        "[...document.querySelectorAll('main a')].map((each) => each.getAttribute('href'))"
+    )
+    assert {f"#/run/{last[0]['run_id']}", "#/findings"} <= set(links)
+    told = page.ask("document.querySelector('main td time').title")
+    assert f"{last[0]['started_at'][11:19]} UTC" in told, "with seconds"
+    assert "`" not in text(page)
+
+
+def test_findings_list_errors_before_warnings(page):
+    said = page.ask(
+        "(() => { const kept = Rocky.store.index.findings;"
+        " const one = (severity) => ({ code: 'X', severity, message: 'a `b`', place: '' });"
+        " Rocky.store.index.findings = [one('warning'), one('error'), one('info')];"
+        " const made = Rocky.lists.findings(); Rocky.store.index.findings = kept;"
+        " return [...Rocky.h('div', {}, made).querySelectorAll('.finding p:first-child')]"
+        ".map((each) => each.innerHTML.replace(/<.?span[^>]*>/g, '')); })()"
+    )
+
+    assert [
+        "error X a <code>b</code>",
+        "warning X a <code>b</code>",
+        "info X a <code>b</code>",
+    ] == said
+
+
 def test_a_run_is_compared_with_the_one_before_of_its_pipeline(page, server):
     show(page, "runs")
 

@@ -46,7 +46,7 @@
     return box;
   }
 
-  const refused = (failure) => h("p", { class: "empty", role: "status" }, failure.message);
+  const refused = (failure) => h("p", { class: "empty", role: "status" }, Rocky.words(failure.message));
 
   // A text that can be taken along, with a button that copies it.
   function copyable(text, label) {

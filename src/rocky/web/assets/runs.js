@@ -88,7 +88,7 @@
         found.git_commit && ["Commit", [h("code", { title: found.git_commit }, found.git_commit.slice(0, 12)), found.git_dirty ? " and changes" : ""]],
         known(one.totals?.cost_usd) && ["Cost", money(one.totals.cost_usd)], ["Models", outcomes(one.models)]]),
       one.status === "Running" && !one.died ? progress(one) : null,
-      found.reason ? h("p", { class: "empty" }, found.reason) : null,
+      found.reason ? h("p", { class: "empty" }, Rocky.words(found.reason)) : null,
       found.promotion ? Rocky.live.promoted(found.promotion) : null,
       failed.length ? Rocky.section("What failed", h("ul", { class: "findings" }, failed.map((each) => h("li", { class: "finding finding-error" },
         h("p", {}, named(each.model_name), " ", each.failure_kind || ""), each.error ? h("pre", { class: "said" }, each.error) : null)))) : null,
@@ -197,7 +197,7 @@
     names.sort((one, other) => differs(other) - differs(one) || Math.abs(change(other)) - Math.abs(change(one)));
     const signed = (value, words) => `${value > 0 ? "+" : value < 0 ? "−" : "±"}${words(Math.abs(value))}`;
     const seed = (name) => Rocky.store.named(name)?.kind === "seed";
-    const side = (each, name) => (each ? [Rocky.status(each.outcome), " ", each.outcome === "built" ? duration(each.duration_ms) : ""] : h("span", { class: "quiet" }, seed(name) ? "unchanged" : "not in it"));
+    const side = (each, name) => (each ? [Rocky.status(each.outcome), " ", each.outcome === "built" ? duration(each.duration_ms) : ""] : h("span", { class: "quiet" }, seed(name) ? "not loaded again" : "not in it"));
     const rows = (name) => [left.get(name)?.rows_affected, right.get(name)?.rows_affected];
     const both = (one, other, words) => (known(one) || known(other) ? [known(one) ? words(one) : "none", " → ", known(other) ? words(other) : "none", known(one) && known(other) ? h("small", {}, ` ${signed(other - one, words)}`) : null] : "not priced");
     const tests = turned(x, y);

@@ -39,7 +39,7 @@
     const member = (name) => (found.roles?.[name]?.length ? h("small", {}, ` (${found.roles[name].join(", ")})`) : null);
     return [Rocky.grid("Who may read", ["Tables", "May read", "Because of"], [...groups.values()].sort((a, b) => b.readers.length - a.readers.length).map((group) => [
       some(group.tables, named), group.readers.length ? h("ul", { class: "hops" }, group.readers.map((one) => h("li", {}, h("b", {}, one.principal), member(one.principal)))) : h("span", { class: "quiet" }, "nobody is declared"),
-      h("ul", { class: "hops" }, [...new Set(group.readers.flatMap((one) => one.why || []))].map((why) => h("li", {}, h("small", {}, why))))])),
+      h("ul", { class: "hops" }, [...new Set(group.readers.flatMap((one) => one.why || []))].map((why) => h("li", {}, h("small", {}, Rocky.words(why)))))])),
     h("p", { class: "hint" }, `As it is declared for the ${found.catalogue} catalogue, which is not asked here: `, h("code", {}, "rocky governance who TABLE"), " asks it, and names rights that nobody declared.")];
   }
 

@@ -124,7 +124,7 @@
       [h("a", { class: "name", href: store.columnLink(table, column.name) }, column.name), " ", marks(column)],
       [h("code", { class: "type" }, column.type), column.nullable ? null : [" ", h("span", { class: "mark" }, "not null")]],
       ...(told ? [column.description || ""] : []),
-      links(table, column, from || table.kind === "model" ? column.sources : column.readers)]);
+      links(table, column, from || table.kind === "model" ? "sources" : "readers")]);
     return [...open, Rocky.columnsNote?.(table, found), found.complete ? null : h("p", { class: "hint" }, "Some columns may be missing: not all that the model reads is known."),
       Rocky.grid("Columns", heads, rows)];
   }
@@ -142,8 +142,9 @@
     return promise.optional ? "contract, optional" : "contract";
   }
 
-  function links(table, column, found) {
-    if (!found?.length) return h("span", { class: "quiet" }, "made of no column");
+  function links(table, column, way) {
+    const found = column[way];
+    if (!found?.length) return h("span", { class: "quiet" }, way === "readers" ? "nothing" : "no other column");
     const shown = found.slice(0, FEW);
     return h("ul", { class: "hops" }, shown.map(([place, name, how]) => h("li", {}, columnLink(place, name), how === "direct" ? null : [" ", h("small", {}, how)])),
       found.length > FEW ? h("li", {}, h("a", { href: store.columnLink(table, column.name) }, `and ${found.length - FEW} more`)) : null);
@@ -267,7 +268,7 @@
       h("span", { class: `dot kind-${tables()[each.place].kind}` }), columnLink(each.place, each.column), " ", h("small", {}, each.how),
       each.again ? [" ", h("small", { class: "quiet" }, "see above")] : null,
       each.below.length ? tree(each.below) : null))),
-    branches.cut ? h("p", { class: "hint" }, `Only the nearest ${STEPS} are shown; \`rocky lineage\` has all.`) : null];
+    branches.cut ? h("p", { class: "hint" }, Rocky.words(`Only the nearest ${STEPS} are shown; \`rocky lineage\` has all.`)) : null];
   }
 
   Rocky.tablePage = tablePage;
