@@ -269,6 +269,25 @@ def test_a_branch_says_what_a_promotion_would_refuse_and_change(page):
     assert "city column removed string breaks readers" == changed["revenue"]
 
 
+def test_a_branch_that_was_not_run_tells_its_code_from_its_tables(page):
+    BranchShop(Path.cwd()).do("branch", "create", "idle")
+    show(page, "branch/idle")
+
+    said = text(page)
+    assert "No table: each of the branch is as in production." in said
+    assert "would change is built by rocky run --branch idle." in said
+
+
+def test_words_that_need_it_say_what_they_mean(page):
+    titles = page.ask("['held', 'resumed', 'moved back'].map((each) => Rocky.status(each).title)")
+
+    assert [
+        "left as it is: its code is what a revert took back",
+        "built already by the run that this one went on from",
+        "put back to the version before a promotion",
+    ] == titles
+
+
 def test_a_table_says_which_columns_of_the_code_it_was_not_built_with(page):
     show(page, "table/by_country")
     page.wait("document.querySelector('main').innerText.includes('differs from the table')")
