@@ -2,7 +2,7 @@
 "use strict";
 
 (() => {
-  const { h, count, counted, duration, money, when } = Rocky;
+  const { h, words, count, counted, duration, money, when } = Rocky;
   const SHOWN = 200;
   const MANY = 150;
 
@@ -155,8 +155,6 @@
       [h("b", {}, each.name), each.type, each.models ? count(each.models) : "", each.owner || "", each.description || ""]));
   }
 
-  // A text of a message, in which what stands in backticks is code.
-  const words = (text) => String(text ?? "").split("`").map((part, at, all) => (at % 2 ? (at < all.length - 1 ? h("code", {}, part) : `\`${part}`) : part));
   const empty = (text) => h("p", { class: "empty" }, words(text));
 
   // ---------------------------------------------------------------- tables
@@ -325,5 +323,5 @@
   }
 
   Rocky.lists = { overview, tables, graph, runs, findings };
-  Object.assign(Rocky, { words, deedOf, status, statusWord, badge, section, grid, empty, findingRows, tagTexts, nameLink: tableLink });
+  Object.assign(Rocky, { deedOf, status, statusWord, badge, section, grid, empty, findingRows, tagTexts, nameLink: tableLink });
 })();
