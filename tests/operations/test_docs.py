@@ -49,6 +49,17 @@ def test_every_table_is_there_with_who_reads_it(playground_site):
     assert [] == index["findings"]
 
 
+def test_a_column_has_the_tag_that_it_inherits_and_says_from_where(tmp_path):
+    tagged = {"models/good.toml": '[classification]\norder_id = "pii"\n', **GOOD}
+    details = load_page(open_project(tmp_path, tagged)).details
+    found = {each.name: each for table in details for each in table.columns}
+
+    assert ("pii", "good.order_id") == (
+        found["order_id"].classification,
+        found["order_id"].tagged_at,
+    )
+
+
 def test_a_column_has_type_nullability_description_promise_and_lineage_both_ways(playground_site):
     index, details = playground_site
     place = {each["name"]: at for at, each in enumerate(index["tables"])}

@@ -38,6 +38,14 @@ def test_a_table_goes_by_its_full_name_and_at_a_version_too(shop):
     assert now == list_files(shop.workspace, FilesRequest("stg_orders", version=now.version))
 
 
+def test_columns_are_those_the_table_was_built_with(shop):
+    built = list_files(shop.workspace, FilesRequest("stg_orders")).columns
+    shop.write("models/stg_orders.sql", "SELECT id AS other FROM raw.orders")
+
+    assert "id" in built
+    assert built == list_files(shop.workspace, FilesRequest("stg_orders")).columns
+
+
 def test_what_has_no_table_is_said(shop):
     with pytest.raises(NothingSelected, match="nobody"):
         list_files(shop.workspace, FilesRequest("nobody"))

@@ -382,7 +382,7 @@ def test_the_freshness_of_the_pipeline_is_in_place_of_that_of_the_source(sourced
     report = sourced.run(checks, SOURCE)
 
     (found,) = report.check_outcomes
-    assert ("error", "at most 60 s old") == (found.severity, found.expected)
+    assert ("error", "at most 1 min old") == (found.severity, found.expected)
 
 
 def test_rows_of_a_source_relate_to_another_source(sourced):

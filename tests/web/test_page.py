@@ -8,6 +8,7 @@ from importlib.resources import files
 
 import pytest
 
+from rocky.operations.execution import test as testing
 from rocky.operations.execution.run import run
 from rocky.plan.request import RunRequest
 from rocky.web.server import PageServer
@@ -206,7 +207,7 @@ def test_tests_and_pipelines_are_boxes_that_say_how_they_went(browser, server):
     nodes = f"{view}.nodes.map((node) => [node.name, node.kind, node.words])"
     boxes = page.ask(nodes)
     assert ["unique:id", "test", "test of stg_orders · passed"] in boxes
-    assert ["unique:country", "test", "test of stg_orders · failed"] in boxes
+    assert ["unique:country", "test", "test of stg_orders · warned"] in boxes
     edge = f"{view}.edges.some(([from, to]) => {view}.nodes[from].name === 'stg_orders' && {view}.nodes[to].name === 'unique:id')"
     assert page.ask(edge)
     page.ask("document.querySelector('[data-part=pipelines]').click()")
@@ -221,7 +222,7 @@ def test_tests_and_pipelines_are_boxes_that_say_how_they_went(browser, server):
         "Rocky.folderGraph({ parts: new Set(['tests']), whole: true, label: 'x' })"
         ".nodes.filter((node) => node.kind === 'test').map((node) => [node.name, node.words])"
     )
-    assert [["2 tests", "of models · 1 failed, 1 passed"]] == folders, "one box for all of a folder"
+    assert [["2 tests", "of models · 1 warned, 1 passed"]] == folders, "one box for all of a folder"
 
 
 def test_the_layout_of_a_graph_is_computed_once(browser, server):
@@ -290,7 +291,7 @@ def test_a_column_is_followed_to_all_it_reaches_and_to_another(browser, server):
     assert "models/stg_orders.sql:" in page.text("main")
     assert "#/table/stg_orders" in page.ask("document.querySelector('.verdict ~ ul a').hash")
     show(page, "reach?from=raw.orders.country&becomes=strng")
-    assert "`strng` is not a Spark type" in page.text("main")
+    assert "strng is not a Spark type" in page.text("main")
 
 
 def test_a_run_is_shown_in_time_with_why_and_compared_with_the_one_before(browser, server):
@@ -305,7 +306,10 @@ def test_a_run_is_shown_in_time_with_why_and_compared_with_the_one_before(browse
         "[...document.querySelectorAll('a')].find((each) => each.textContent === 'with the one before').click()"
     )
     page.wait("document.querySelector('h1').textContent === 'Two runs compared'")
-    assert "the same" in page.text("main")
+    differs = page.ask(
+        "[...document.querySelectorAll('main td[data-label=Differs]')].map((each) => each.innerText)"
+    )
+    assert {"nothing"} == set(filter(None, differs))
 
 
 def test_rows_are_shown_on_demand_and_classified_values_are_hidden(browser, server):
@@ -407,6 +411,21 @@ def test_a_malicious_page_in_the_same_browser_gets_nothing_and_does_nothing(brow
         evil.server_close()
     assert before == len(shop.records())
     assert jobs == server.jobs.report().job
+
+
+def test_checks_say_that_rocky_test_records_nothing(browser, tmp_path, monkeypatch):
+    shop = OpenShop(tmp_path, monkeypatch)
+    shop.write("models/stg_orders.toml", TESTS)
+    run(shop.workspace, RunRequest())
+    testing.test(shop.workspace, testing.TestRequest())
+    with serving(shop.workspace) as server:
+        page = visit(browser, server)
+        show(page, "checks")
+        assert [] == [each for run in shop.records() for each in run.check_outcomes]
+        assert (
+            "No test or check is recorded in 1 run. rocky build, rocky run --test and pipelines"
+            " record theirs, rocky test tells its caller alone."
+        ) == page.text("main .verdict")
 
 
 def test_no_name_or_text_of_a_hostile_project_acts(browser, tmp_path):

@@ -104,6 +104,20 @@ def test_approvals_name_what_breaks_readers(server):
     assert ["bad_signature"] == [each["reason"] for each in found["rejected"]]
 
 
+def test_no_replay_is_promised_of_a_table_that_its_last_run_held(server):
+    found = answer(server, "overlay?name=replay")
+    tables = [each["name"] for each in answer(server, "project")["tables"]]
+    told = {
+        tables[place]: (found["states"][state]["name"], words)
+        for place, state, words, *_ in found["tables"]
+    }
+
+    last, built = runs_of(server, "shop")[0]["run_id"], runs_of(server, "shop")[-1]["run_id"]
+    held = f"held in {last}, built by {built}"
+    assert ("not built by its last run", held) == told["stg_orders"]
+    assert "can be built again" == told["contacts"][0]
+
+
 # ------------------------------------------------------------------ what people see
 
 
@@ -134,6 +148,42 @@ def test_a_check_that_failed_longer_ago_than_a_week_is_not_of_it(page):
     page.ask(f"Date.now = ((now) => () => now() - {WEEK_AND_A_BIT})(Date.now), true")
 
 
+def test_the_last_runs_of_the_overview_lead_to_what_each_was(page, server):
+    show(page, "")
+
+    last = answer(server, "history")["runs"][:6]
+    found = rows(page, "Runs")
+    kinds = ["shop", "revert", "promotion", "erasure", "shop", "shop"]
+    assert [[run["run_id"], kind] for run, kind in zip(last, kinds, strict=True)] == [
+        row[:2] for row in found
+    ]
+    assert "success 1 check warned" == found[4][2]
+    links = page.ask(
+        "[...document.querySelectorAll('main a')].map((each) => each.getAttribute('href'))"
+    )
+    assert {f"#/run/{last[0]['run_id']}", "#/findings"} <= set(links)
+    told = page.ask("document.querySelector('main td time').title")
+    assert f"{last[0]['started_at'][11:19]} UTC" in told, "with seconds"
+    assert "`" not in text(page)
+
+
+def test_findings_list_errors_before_warnings(page):
+    said = page.ask(
+        "(() => { const kept = Rocky.store.index.findings;"
+        " const one = (severity) => ({ code: 'X', severity, message: 'a `b`', place: '' });"
+        " Rocky.store.index.findings = [one('warning'), one('error'), one('info')];"
+        " const made = Rocky.lists.findings(); Rocky.store.index.findings = kept;"
+        " return [...Rocky.h('div', {}, made).querySelectorAll('.finding p:first-child')]"
+        ".map((each) => each.innerHTML.replace(/<.?span[^>]*>/g, '')); })()"
+    )
+
+    assert [
+        "error X a <code>b</code>",
+        "warning X a <code>b</code>",
+        "info X a <code>b</code>",
+    ] == said
+
+
 def test_a_run_is_compared_with_the_one_before_of_its_pipeline(page, server):
     show(page, "runs")
 
@@ -147,6 +197,27 @@ def test_a_run_is_compared_with_the_one_before_of_its_pipeline(page, server):
     show(page, f"compare/{second}/{first}")
     turned = [row[1:4] for row in rows(page, "Checks that changed")]
     assert [["null_rate:note", "passed", "failed"]] == turned
+
+
+def test_two_runs_differ_by_what_is_recorded_of_both(page, server):
+    second, first = (each["run_id"] for each in runs_of(server, "shop")[:2])
+    show(page, f"compare/{first}/{second}")
+
+    found = {row[0]: row[5:] for row in rows(page, "Models of both runs")}
+    # The code was other between the two runs: that is why, and no difference of these.
+    assert ["inputs", "its logic or settings changed"] == found["by_country"]
+    assert "nothing" == found["contacts"][0]
+
+
+def test_evidence_names_no_run_as_the_builder_of_what_was_held(page, server):
+    show(page, f"evidence/{runs_of(server, 'shop')[0]['run_id']}")
+
+    said = page.ask(
+        "[...document.querySelectorAll('main section')].find((each) =>"
+        " each.querySelector('h2').innerText === 'stg_orders').innerText"
+    )
+    assert "Built by" not in said
+    assert "held: reverted by" in said
 
 
 def test_bars_of_cost_measure_money_alone(page, server):
@@ -191,10 +262,39 @@ def test_a_branch_says_what_a_promotion_would_refuse_and_change(page):
     said = text(page)
     assert "A promotion would be refused." in said
     assert "2 approvals must count, 1 does." in said
-    assert "revenue.city: column_removed" in said
+    assert "The code breaks readers of production (revenue.city: column removed)" in said
+    assert 'rocky branch promote totals --allow-breaking -m "why" --key KEY' in said
     assert "bad signature: the signature does not match this statement" in said
     changed = {row[0]: row[3] for row in rows(page, "Tables that differ")}
     assert "city column removed string breaks readers" == changed["revenue"]
+
+
+def test_a_branch_that_was_not_run_tells_its_code_from_its_tables(page):
+    BranchShop(Path.cwd()).do("branch", "create", "idle")
+    show(page, "branch/idle")
+
+    said = text(page)
+    assert "No table: each of the branch is as in production." in said
+    assert "would change is built by rocky run --branch idle." in said
+
+
+def test_words_that_need_it_say_what_they_mean(page):
+    titles = page.ask("['held', 'resumed', 'moved back'].map((each) => Rocky.status(each).title)")
+
+    assert [
+        "left as it is: its code is what a revert took back",
+        "built already by the run that this one went on from",
+        "put back to the version before a promotion",
+    ] == titles
+
+
+def test_a_table_says_which_columns_of_the_code_it_was_not_built_with(page):
+    show(page, "table/by_country")
+    page.wait("document.querySelector('main').innerText.includes('differs from the table')")
+
+    assert "as it was built: the table does not have cities." in text(page)
+    show(page, "table/contacts/email")
+    assert "pii by raw.customers.email" in text(page, "main .facts")
 
 
 def test_files_of_a_table_come_with_a_line_that_checks_each(page, server):
@@ -206,6 +306,8 @@ def test_files_of_a_table_come_with_a_line_that_checks_each(page, server):
     for file, line in zip(files, lines, strict=True):
         assert f"echo '{file['blake3_hash']} {file['path']}' | b3sum --check Copy" == line
         assert Path(file["path"]).exists()
+    # As it is selected by hand: two spaces, or `b3sum` takes it for nothing.
+    assert f"{files[0]['blake3_hash']}  /" in text(page, "main .copyable code")
 
 
 VIEWS = (

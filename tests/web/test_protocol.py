@@ -284,7 +284,11 @@ def test_a_table_counts_its_tests_by_how_they_last_went(shop):
 
     tables = {each.name: each for each in load_page(shop.workspace).index.tables}
 
-    assert (1, 1) == (tables["stg_orders"].tests_passed, tables["stg_orders"].tests_failed)
+    tested = tables["stg_orders"]
+    assert (1, 1) == (tested.tests_passed, tested.tests_warned)
+    assert (None, ("passed", "warned")) == (tested.tests_failed, tested.tests_went)
+    (last,) = load_page(shop.workspace).index.runs
+    assert (0, 1) == (last.checks_failed, last.checks_warned)
     assert tables["alone"].tests_passed is None
 
 

@@ -25,6 +25,7 @@ from rocky.operations.governance.compliance import (
     compliance,
 )
 from rocky.operations.page.project_page import ProjectPage
+from rocky.operations.page.records import PageExecution
 from rocky.operations.workspace import Workspace, open_history
 from rocky.plan.arguments import Request
 
@@ -269,7 +270,10 @@ _REPLAY: Final[tuple[tuple[str, Tone], ...]] = (
     ("may come out differently", "notice"),
     ("failed", "bad"),
     ("not recorded", "plain"),
+    ("not built by its last run", "plain"),
 )
+_MADE: Final = frozenset(("built", "reused", "resumed"))
+"""What `rocky replay` finds a build of: nothing is recorded of how any other outcome was made."""
 
 
 def _judge_replay(_: Workspace, page: ProjectPage, __: OverlayRequest) -> Iterator[TableSignal]:
@@ -284,6 +288,9 @@ def _judge_replay(_: Workspace, page: ProjectPage, __: OverlayRequest) -> Iterat
         if last.outcome == "failed":
             yield TableSignal(place, 2, f"in {last.run_id}")
             continue
+        if last.outcome not in _MADE:
+            yield TableSignal(place, 4, _not_built(page, key, last))
+            continue
         models = page.compilation.models
         causes = models.record(key).determinism if key in models else ()
         made = page.past.built.get(key, last)
@@ -291,6 +298,17 @@ def _judge_replay(_: Workspace, page: ProjectPage, __: OverlayRequest) -> Iterat
             yield TableSignal(place, 1, _named(causes))
         else:
             yield TableSignal(place, 0, f"{last.outcome}, recorded by {made.run_id}")
+
+
+def _not_built(page: ProjectPage, key: str, last: PageExecution) -> str:
+    """What the last run did, and the last that built the table: that one can be replayed."""
+    runs = page.index.runs
+    earlier = (
+        runs[each.run].run_id for each in page.past.recent.get(key, ()) if each.outcome == "built"
+    )
+    built = next(earlier, None)
+    told = f"{last.outcome} in {last.run_id}"
+    return told if built is None else f"{told}, built by {built}"
 
 
 # ------------------------------------------------------------------ governance

@@ -18,6 +18,7 @@ from rocky.operations.report import CodeText
 FORMAT = 1
 """Raised when scripts of an older form could not show the records."""
 Severity = Literal["error", "warning", "info"]
+TestResult = Literal["passed", "warned", "failed"]
 
 
 class ColumnLink(NamedTuple):
@@ -41,13 +42,17 @@ class PromisedColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageColumn:
-    """A column: `sources` are what its values are made from, `readers` what is made from them."""
+    """A column: `sources` are what its values are made from, `readers` what is made from them.
+
+    `classification` is its tags, `tagged_at` the column where the first was declared, if not here.
+    """
 
     name: str
     type: str
     nullable: bool
     description: str | None = None
     classification: str | None = None
+    tagged_at: str | None = None
     promise: PromisedColumn | None = None
     sources: tuple[ColumnLink, ...] = ()
     readers: tuple[ColumnLink, ...] = ()
@@ -78,6 +83,13 @@ class PageTest:
     rule: str | None = None
     description: str | None = None
     passed: bool | None = None
+
+    @property
+    def result(self) -> TestResult | None:
+        """How it went in a word: one that only warns does not fail."""
+        if self.passed is None:
+            return None
+        return "passed" if self.passed else "failed" if self.severity == "error" else "warned"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,8 +181,8 @@ class PageTable:
     """A table as lists, searches and the graph need it.
 
     `part` is the file that has its details, `reads` are tables, `outcome` is of its last execution.
-    `tests_passed` and `tests_failed` count its tests by how each was last recorded; `tests_went` is
-    that of each of them, where any was.
+    `tests_passed`, `tests_warned` and `tests_failed` count its tests by how each was last recorded;
+    `tests_went` is that of each of them, where any was.
     """
 
     name: str
@@ -189,8 +201,9 @@ class PageTable:
     classified: Mapping[str, str] | None = None
     tests: tuple[str, ...] = ()
     tests_passed: int | None = None
+    tests_warned: int | None = None
     tests_failed: int | None = None
-    tests_went: tuple[bool | None, ...] = ()
+    tests_went: tuple[TestResult | None, ...] = ()
     errors: int | None = None
     warnings: int | None = None
     outcome: str | None = None
@@ -210,6 +223,7 @@ class PageRun:
     git_commit: str | None = None
     outcomes: Mapping[str, int]
     checks_failed: int
+    checks_warned: int | None = None
     cost_usd: float | None = None
 
 

@@ -68,6 +68,7 @@ def _built(
 
 
 def _run(run: RunRecord) -> PageRun:
+    missed = [each for each in run.check_outcomes if not each.passed]
     return PageRun(
         run_id=run.run_id,
         status=run.status,
@@ -78,7 +79,8 @@ def _run(run: RunRecord) -> PageRun:
         pipeline=run.pipeline,
         git_commit=run.git_commit,
         outcomes=Counter(sorted(outcome_of(each) for each in run.models_executed)),
-        checks_failed=sum(not each.passed for each in run.check_outcomes),
+        checks_failed=sum(each.severity != "warning" for each in missed),
+        checks_warned=sum(each.severity == "warning" for each in missed) or None,
         cost_usd=run.totals.cost_usd if run.totals is not None else None,
     )
 

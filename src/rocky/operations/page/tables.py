@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 from rocky.analysis.column_graph import column_graph
 from rocky.analysis.compilation import Compilation, unpack_schema
-from rocky.analysis.disclosure import Disclosure
+from rocky.analysis.disclosure import Disclosure, origin_of, tags_text
 from rocky.analysis.lineage import ColumnRef
 from rocky.language.datatypes.types import UNKNOWN, StructField
 from rocky.language.ir import OutputColumn
@@ -129,7 +129,7 @@ class _Collector:
         if isinstance(table, ModelFile):
             went = self._went(table)
             tests = describe_tests(table, went, self._disclosure)
-            ended = Counter(each.passed for each in tests)
+            ended = Counter(each.result for each in tests)
             return {
                 "kind": "model",
                 "path": table.path,
@@ -137,9 +137,10 @@ class _Collector:
                 "strategy": table.strategy.type,
                 "pipeline": table.pipeline,
                 "tests": tuple(each.name for each in tests),
-                "tests_passed": ended[True] or None,
-                "tests_failed": ended[False] or None,
-                "tests_went": tuple(each.passed for each in tests) if went else (),
+                "tests_passed": ended["passed"] or None,
+                "tests_warned": ended["warned"] or None,
+                "tests_failed": ended["failed"] or None,
+                "tests_went": tuple(each.result for each in tests) if went else (),
             }
         if isinstance(table, SeedTable):
             target = target_of_seed(table, self._compilation.project.config)
@@ -218,15 +219,17 @@ class _Collector:
         }
         contract = self._compilation.project.contracts.get(table.key)
         promises = _promises(contract) if isinstance(table, ModelFile) and contract else {}
-        lineage = self._lineage
+        lineage, facts = self._lineage, self._disclosure.facts
         for column in self._columns(table):
             key, place = column.name.lower(), ColumnRef(table.name, column.name)
+            tags = facts.of(table.key, key)
             yield PageColumn(
                 name=column.name,
                 type=str(column.type),
                 nullable=column.nullable,
                 description=described.get(key),
-                classification=classified.get(key),
+                classification=classified.get(key) or tags_text(tags),
+                tagged_at=None if key in classified else origin_of(tags),
                 promise=promises.get(key),
                 sources=tuple(
                     self._links((hop.source, hop.kind) for hop in lineage.hops_into(place))

@@ -50,7 +50,8 @@ class PathModel:
 class TracedModel:
     """A model that ran, in milliseconds since the run began. `inputs` are models of this run.
 
-    Without `ready_offset_ms` what it waited for is not known.
+    Without `ready_offset_ms` what it waited for is not known. Two runs differ by their hashes: of
+    the SQL, of logic and settings (`skip_hash`), of these with the inputs, and of the environment.
     """
 
     model_name: str
@@ -68,6 +69,9 @@ class TracedModel:
     critical: bool
     sql_hash: str | None = None
     recipe_hash: str | None = None
+    skip_hash: str | None = None
+    input_hash: str | None = None
+    env_hash: str | None = None
     rows_affected: int | None = None
     bytes_scanned: int | None = None
     bytes_written: int | None = None

@@ -44,7 +44,8 @@ class StoredFile:
 class FilesReport(Digested):
     """The files of one version of a table; `run_id` is the run that made it, if known.
 
-    `is_local` says whether the paths are of this machine.
+    `is_local` says whether the paths are of this machine. `columns` are those that the table was
+    built with: the code may have others by now.
     """
 
     table: str
@@ -53,6 +54,7 @@ class FilesReport(Digested):
     bytes: int
     is_local: bool
     run_id: str | None = None
+    columns: tuple[str, ...]
     files: tuple[StoredFile, ...]
 
 
@@ -69,6 +71,7 @@ def list_files(workspace: Workspace, request: FilesRequest) -> FilesReport:
         bytes=snapshot.bytes,
         is_local=table.objects.location.folder is not None,
         run_id=find_run_id(table, snapshot),
+        columns=tuple(each.name for each in snapshot.schema),
         files=tuple(
             StoredFile(
                 str(table.place_of(each)),

@@ -22,7 +22,7 @@ from rocky.project.toml.variables import Keys
 _UNITS: Final = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800}
 _SHORT: Final = {"s": 1, "min": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _DURATION: Final = re.compile(r"\s*(\d{1,9})\s*([a-z]+)\s*", re.IGNORECASE)
-SHOWN_UNITS: Final = ((86_400, "day", "days"), (3_600, "h", "h"))
+SHOWN_UNITS: Final = ((86_400, "day", "days"), (3_600, "h", "h"), (60, "min", "min"))
 """Seconds of a unit, and what one and several of it are called."""
 _EXPECTED: Final = 'a duration such as "6 hours" or "1 day" is expected'
 

@@ -7,6 +7,7 @@
   const LOOKED = 100;
   const WEEK = 7 * 24 * 3600 * 1000;
   const CHARTS = 12;
+  const RECORDED = "`rocky build`, `rocky run --test` and pipelines record theirs, `rocky test` tells its caller alone.";
 
   async function checks() {
     const { runs } = await ask("history", { limit: LOOKED });
@@ -22,7 +23,7 @@
       Rocky.section("Tests and checks over time", series.length ? Rocky.grid("Checks over time", ["Table", "Check", "Oldest to newest", "Last", "Found", "When"], series.map((results) => {
         const [run, last] = results[results.length - 1];
         return [named(last.table), checked(last), strip(results), result(last), seen(last), h("a", { href: `#/run/${run.run_id}` }, when(run.started_at))];
-      })) : Rocky.empty("No test has run yet: `rocky build` tests each model as it is built.")),
+      })) : Rocky.empty(`No test or check is recorded yet: ${RECORDED}`)),
       Rocky.section("Unusual sizes", odd.length ? [later(ask("counts", { tables: [...new Set(odd.map(([, each]) => each.table))].slice(0, CHARTS) }), (found) => sizes(found, odd)),
         Rocky.grid("Anomalies", ["When", "Table", "Kind", number("Rows"), number("Usually"), "Why"], odd.map(([run, each]) => [
           h("a", { href: `#/run/${run.run_id}` }, when(run.started_at)), named(each.table), each.kind, count(each.current_count), count(Math.round(each.baseline_avg)), each.reason]))]
@@ -42,7 +43,7 @@
     const failed = all.filter(([, each]) => !each.passed);
     const short = runs.length === LOOKED && recent.length === LOOKED;
     const span = short ? [` in the last ${LOOKED} runs, which reach back to `, when(runs[LOOKED - 1].started_at)] : ` in ${counted(recent.length, "run")}`;
-    if (!all.length) return [h("p", { class: "verdict" }, recent.length ? ["No test or check ran", span, "."] : "Nothing has run.")];
+    if (!all.length) return [h("p", { class: "verdict" }, recent.length ? ["No test or check is recorded", span, ". ", Rocky.words(RECORDED)] : "Nothing has run.")];
     const errors = failed.filter(([, each]) => went(each) === "failed").length;
     const words = [errors && `${counted(errors, "time")} a check failed`, failed.length - errors && `${counted(failed.length - errors, "time")} one warned`].filter(Boolean).join(", ");
     return [

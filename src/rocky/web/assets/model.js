@@ -32,7 +32,7 @@
       return [
         built.length > 1 ? h("div", { class: "charts" }, over("Rows written", (each) => each.rows_affected, count), over("Took", (each) => each.duration_ms, duration),
           built.some((each) => known(each.cost_usd)) ? over("Cost", (each) => each.cost_usd || 0, money) : null) : null,
-        Rocky.grid("Executions", ["Run", "Ended", "Began", number("Took"), number("Rows written"), number("Version"), "Why"], found.executions.map((each) => [
+        Rocky.grid("Executions", ["Run", "Outcome", "Began", number("Took"), number("Rows written"), number("Version"), "Why"], found.executions.map((each) => [
           runLink(each.run_id), Rocky.status(each.outcome), when(each.started_at),
           duration(each.duration_ms), known(each.rows_affected) ? count(each.rows_affected) : "", known(each.commit_version) ? each.commit_version : "",
           linked(each.reason || each.action)])),
@@ -53,6 +53,25 @@
   const checkLine = (file, local) => (local ? `echo ${quoted(`${file.blake3_hash}  ${file.path}`)} | b3sum --check` : `aws s3 cp ${quoted(file.path)} - | b3sum   # ${file.blake3_hash}`);
   const FILES = 50;
 
+  const storesFiles = (table) => stored(table) && table.strategy !== "view" && table.strategy !== "ephemeral";
+
+  // Columns are shown as the code has them, rows and files as the table was built: where these differ, it is said.
+  Rocky.columnsNote = (table, { columns, complete }) => {
+    if (!storesFiles(table) || !complete || !columns.length) return null;
+    const box = h("div", {});
+    const names = (all) => all.map((name, at) => [at ? ", " : "", h("code", {}, name)]);
+    ask("files", { table: table.target || table.name }).then((found) => {
+      const [code, built] = [columns.map((column) => column.name), found.columns].map((all) => new Map(all.map((name) => [name.toLowerCase(), name])));
+      const only = (one, other) => [...one].filter(([key]) => !other.has(key)).map(([, name]) => name);
+      const [added, gone] = [only(code, built), only(built, code)];
+      if (added.length || gone.length) {
+        Rocky.add(box, [h("p", { class: "hint" }, "These are the columns of the code, which differs from the table as it was built", added.length ? [": the table does not have ", names(added)] : "",
+          gone.length ? [added.length ? ", and still has " : ": the table still has ", names(gone)] : "", ".")]);
+      }
+    }, () => {}); // A table that was never built has nothing to differ; what is wrong with its files, Files says.
+    return box;
+  };
+
   function files(table) {
     return later(ask("files", { table: table.target || table.name }), (found) => [
       h("p", {}, `Version ${found.version}: ${counted(found.rows, "row")} in ${counted(found.files.length, "file")}, ${bytes(found.bytes)}`, found.run_id ? [", as ", runLink(found.run_id), " left it."] : "."),
@@ -66,7 +85,7 @@
 
   function why(table) {
     return later(ask("why", { model: table.name }), (found) => [
-      h("p", {}, h("b", {}, `${found.outlook}: `), found.reason, found.certain ? "" : ". Only Spark can say for sure."),
+      h("p", {}, h("b", {}, `${found.outlook}: `), linked(found.reason), found.certain ? "" : ". Only Spark can say for sure."),
       found.waits_for?.length ? h("p", { class: "hint" }, "First a run builds ", found.waits_for.map((name, at) => [at ? ", " : "", Rocky.live.named(name)]), ".") : null,
       found.last_run ? h("p", { class: "hint" }, "Last ", found.last_outcome, " in ", h("a", { href: `#/run/${found.last_run}` }, h("code", {}, found.last_run)), found.last_reason ? [": ", linked(found.last_reason)] : "") : null,
     ]);
@@ -76,7 +95,7 @@
     return later(ask("history", { limit: 50 }), (found) => {
       const mine = new Set([table.name, table.target].filter(Boolean).map((name) => name.toLowerCase()));
       const series = Rocky.live.seriesOf(found.runs).filter(([[, each]]) => mine.has(each.table.toLowerCase()));
-      if (!series.length) return Rocky.empty(table.kind === "table" ? "No run has checked it yet: `checks` of its pipeline says what is checked." : "No run has tested it yet: `rocky test` and `rocky build` do.");
+      if (!series.length) return Rocky.empty(table.kind === "table" ? "No run has checked it yet: `checks` of its pipeline says what is checked." : "No test of it is recorded: `rocky build` and `rocky run --test` record theirs, `rocky test` tells its caller alone.");
       return Rocky.grid("Tests over time", ["Test", "Results, oldest first", "Last", "Found", "When"], series.map((results) => {
         const [run, last] = results[results.length - 1];
         return [h("b", {}, last.name), Rocky.live.strip(results), Rocky.live.result(last), Rocky.live.found(last), h("a", { href: `#/run/${run.run_id}` }, when(run.started_at))];
@@ -95,7 +114,7 @@
   const stored = (table) => Rocky.live.endpoints.has("rows") && (table.kind === "model" || table.kind === "seed" || table.kind === "table");
   Rocky.tableExtras = (table) => [
     stored(table) ? ["Rows", rows(table)] : null,
-    stored(table) && table.strategy !== "view" && table.strategy !== "ephemeral" ? ["Files", files(table)] : null,
+    storesFiles(table) ? ["Files", files(table)] : null,
     table.kind === "model" ? ["If it ran now", why(table)] : null,
     table.tests.length || table.kind === "table" ? ["Tests over time", tests(table)] : null,
     table.kind === "table" ? ["Size over time", sizes(table)] : null,

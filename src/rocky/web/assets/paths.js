@@ -29,7 +29,7 @@
   const supposed = (column, becomes) => (["dropped", "nullable"].includes(becomes) ? { column, [becomes]: true } : { column, type: becomes });
 
   const place = (each) => (each.span ? [each.span.file, each.span.line].filter(Boolean).join(":") : "");
-  const said = (each) => h("li", {}, h("span", {}, h("b", {}, each.code), " ", each.message), h("span", { class: "quiet" }, place(each)));
+  const said = (each) => h("li", {}, h("span", {}, h("b", {}, each.code), " ", Rocky.words(each.message)), h("span", { class: "quiet" }, place(each)));
   const fact = (column) => (column ? `${column.data_type}${column.nullable ? "" : " not null"}` : "absent");
 
   // Those that would not compile first, then what else would be other than it is.

@@ -46,7 +46,7 @@
     return box;
   }
 
-  const refused = (failure) => h("p", { class: "empty", role: "status" }, failure.message);
+  const refused = (failure) => h("p", { class: "empty", role: "status" }, Rocky.words(failure.message));
 
   // A text that can be taken along, with a button that copies it.
   function copyable(text, label) {
@@ -72,10 +72,10 @@
     return table ? Rocky.nameLink(table) : h("span", { class: "name" }, name);
   };
 
-  // Names of runs in a text that a run has recorded lead to them.
+  // Names of runs in a text that a run has recorded lead to them, and what stands in backticks is code.
   const RUN = /(run-\d{8}-\d{6}-\w+)/;
   const runLink = (id) => h("a", { href: `#/run/${id}` }, h("code", {}, id));
-  const linked = (text) => String(text || "").split(RUN).map((part, at) => (at % 2 ? runLink(part) : part));
+  const linked = (text) => String(text || "").split(RUN).map((part, at) => (at % 2 ? runLink(part) : Rocky.words(part)));
 
   // ---------------------------------------------------------------- results of tests and checks
 

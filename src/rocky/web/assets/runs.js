@@ -8,8 +8,7 @@
   const total = (run) => run.totals?.cost_usd;
 
   // What is done to tables without building them is a run too, and is compared with none.
-  const DEEDS = new Map([["promoted", "promotion"], ["moved back", "revert"], ["erased", "erasure"]]);
-  const deed = (run) => (run.models.length ? DEEDS.get(run.models[0].outcome) : undefined);
+  const deed = (run) => Rocky.deedOf(run.models.map((each) => each.outcome));
   const kindOf = (run) => deed(run) || run.pipeline || "";
 
   // The run before that did the same work: of the same pipeline, and no promotion.
@@ -18,9 +17,9 @@
   async function runs() {
     const found = await ask("history", { limit: 100 });
     return [
-      head(null, "Runs", found.runs.length ? `The last ${counted(found.runs.length, "run")}, newest first` : ""),
+      head(null, "Runs", found.runs.length ? found.runs.length === 1 ? "One run" : `The last ${counted(found.runs.length, "run")}, newest first` : ""),
       Rocky.live.actions.includes("run") ? runForm() : null,
-      found.runs.length ? Rocky.grid("Runs", ["Run", "Of", "Ended", "Began", number("Took"), "Models", number("Cost"), "Compared"], found.runs.map((run, at) => {
+      found.runs.length ? Rocky.grid("Runs", ["Run", "Of", "Status", "Began", number("Took"), "Models", number("Cost"), "Compared"], found.runs.map((run, at) => {
         const before = former(found.runs, at);
         return [runLink(run.run_id), kindOf(run), [Rocky.status(run.died ? "died" : run.status), failures(run)], when(run.started_at), duration(run.duration_ms), outcomes(run.models),
           known(total(run)) ? money(total(run)) : "",
@@ -89,7 +88,7 @@
         found.git_commit && ["Commit", [h("code", { title: found.git_commit }, found.git_commit.slice(0, 12)), found.git_dirty ? " and changes" : ""]],
         known(one.totals?.cost_usd) && ["Cost", money(one.totals.cost_usd)], ["Models", outcomes(one.models)]]),
       one.status === "Running" && !one.died ? progress(one) : null,
-      found.reason ? h("p", { class: "empty" }, found.reason) : null,
+      found.reason ? h("p", { class: "empty" }, Rocky.words(found.reason)) : null,
       found.promotion ? Rocky.live.promoted(found.promotion) : null,
       failed.length ? Rocky.section("What failed", h("ul", { class: "findings" }, failed.map((each) => h("li", { class: "finding finding-error" },
         h("p", {}, named(each.model_name), " ", each.failure_kind || ""), each.error ? h("pre", { class: "said" }, each.error) : null)))) : null,
@@ -129,7 +128,7 @@
     const critical = found.finished_at ? (found.critical_path || []).map((each) => each.model_name) : [];
     return [
       h("p", { class: "hint" }, found.finished_at ? `${duration(found.run_duration_ms)} in all` : `Until the last model that ended ${duration(found.run_duration_ms)}`, known(found.startup_ms) ? `, ${duration(found.startup_ms)} until the first model` : "",
-        known(found.parallelism) ? `, ${found.parallelism.toFixed(1)} at once` : "", critical.length ? ". Critical path: " : ".", critical.map((name, at) => [at ? " → " : "", named(name)])),
+        known(found.parallelism) && found.parallelism >= 1.05 ? `, ${found.parallelism.toFixed(1)} at once` : "", critical.length ? ". Critical path: " : ".", critical.map((name, at) => [at ? " → " : "", named(name)])),
       h("ol", { class: "gantt", "aria-label": "Models in order of start" }, shown.map((each) => {
         const bar = h("span", { class: `gantt-bar ${each.critical && found.finished_at ? "critical" : ""} outcome-${each.outcome.replace(/\W/g, "-")}` });
         bar.style.left = `${(100 * each.start_offset_ms) / whole}%`;
@@ -188,8 +187,8 @@
     const [x, y] = [first.run, second.run];
     // What was held has no time, so the trace alone would not know it.
     const of = (run, traced) => {
-      const hashes = new Map(traced.models.map((each) => [each.model_name, each.sql_hash]));
-      return new Map(run.models.map((each) => [each.model_name, { ...each, sql_hash: hashes.get(each.model_name) }]));
+      const hashes = new Map(traced.models.map((each) => [each.model_name, each]));
+      return new Map(run.models.map((each) => [each.model_name, { ...hashes.get(each.model_name), ...each }]));
     };
     const [left, right] = [of(x, a), of(y, b)];
     const names = [...new Set([...right.keys(), ...left.keys()])];
@@ -197,25 +196,34 @@
     const differs = (name) => left.get(name)?.outcome !== right.get(name)?.outcome;
     names.sort((one, other) => differs(other) - differs(one) || Math.abs(change(other)) - Math.abs(change(one)));
     const signed = (value, words) => `${value > 0 ? "+" : value < 0 ? "−" : "±"}${words(Math.abs(value))}`;
-    const side = (each) => (each ? [Rocky.status(each.outcome), " ", each.outcome === "built" ? duration(each.duration_ms) : ""] : h("span", { class: "quiet" }, "not in it"));
+    const seed = (name) => Rocky.store.named(name)?.kind === "seed";
+    const side = (each, name) => (each ? [Rocky.status(each.outcome), " ", each.outcome === "built" ? duration(each.duration_ms) : ""] : h("span", { class: "quiet" }, seed(name) ? "not loaded again" : "not in it"));
     const rows = (name) => [left.get(name)?.rows_affected, right.get(name)?.rows_affected];
     const both = (one, other, words) => (known(one) || known(other) ? [known(one) ? words(one) : "none", " → ", known(other) ? words(other) : "none", known(one) && known(other) ? h("small", {}, ` ${signed(other - one, words)}`) : null] : "not priced");
     const tests = turned(x, y);
     return [
       head([h("a", { href: "#/runs" }, "Runs"), x.pipeline !== y.pipeline ? ", of different pipelines" : x.pipeline ? `, pipeline ${x.pipeline}` : ""], "Two runs compared", chooser(past.runs, before, after)),
-      facts([["Ended", [Rocky.status(x.died ? "died" : x.status), " → ", Rocky.status(y.died ? "died" : y.status)]], ["Began", [when(x.started_at), " → ", when(y.started_at)]], ["Took", both(a.run_duration_ms, b.run_duration_ms, duration)],
+      facts([["Status", [Rocky.status(x.died ? "died" : x.status), " → ", Rocky.status(y.died ? "died" : y.status)]], ["Began", [when(x.started_at), " → ", when(y.started_at)]], ["Took", both(a.run_duration_ms, b.run_duration_ms, duration)],
         ["Cost", both(total(x), total(y), money)], ["Code", first.git_commit && second.git_commit ? (first.git_commit === second.git_commit ? ["commit ", h("code", {}, first.git_commit.slice(0, 12)), first.git_dirty || second.git_dirty ? ", with changes" : " both times"]
           : [h("code", {}, first.git_commit.slice(0, 12)), " → ", h("code", {}, second.git_commit.slice(0, 12))]) : "not in git"]]),
-      Rocky.section("Models", Rocky.grid("Models of both runs", ["Model", "Before", "After", number("Difference"), number("Rows written"), "Code", "Why then"], names.slice(0, 500).map((name) => {
+      Rocky.section("Models", Rocky.grid("Models of both runs", ["Model", "Before", "After", number("Difference"), number("Rows written"), "Differs", "Why then, against its table"], names.slice(0, 500).map((name) => {
         const [one, other] = [left.get(name), right.get(name)];
-        const code = one?.sql_hash && other?.sql_hash ? (one.sql_hash === other.sql_hash ? "the same" : h("b", {}, "changed")) : "";
         const [was, is] = rows(name);
-        return [named(name), side(one), side(other), one?.outcome === "built" && other?.outcome === "built" ? signed(change(name), duration) : "",
-          known(was) || known(is) ? `${known(was) ? count(was) : "–"} → ${known(is) ? count(is) : "–"}` : "", code, linked(right.get(name)?.reason)];
+        return [named(name), side(one, name), side(other, name), one?.outcome === "built" && other?.outcome === "built" ? signed(change(name), duration) : "",
+          known(was) || known(is) ? `${known(was) ? count(was) : "–"} → ${known(is) ? count(is) : "–"}` : "", differences(one, other), linked(right.get(name)?.reason)];
       }))),
       tests.length ? Rocky.section("Tests and checks that went another way", Rocky.grid("Checks that changed", ["Table", "Check", "Before", "After", "Found"], tests.map(([was, is]) => [
         named((is || was).table), h("b", {}, (is || was).name), was ? result(was) : h("span", { class: "quiet" }, "not run"), is ? result(is) : h("span", { class: "quiet" }, "not run"), is ? seen(is) : ""]))) : null,
     ];
+  }
+
+  // What of a model was not the same in two runs, by the hashes that both recorded.
+  function differences(one, other) {
+    const both = (name) => one?.[name] && other?.[name];
+    const changed = (name) => both(name) && one[name] !== other[name];
+    if (!both("sql_hash") && !both("input_hash")) return "";
+    const found = [changed("sql_hash") ? "code" : changed("skip_hash") && "settings", !changed("skip_hash") && changed("input_hash") && "inputs", changed("env_hash") && "environment"].filter(Boolean);
+    return found.length ? h("b", {}, found.join(", ")) : "nothing";
   }
 
   // The checks whose result differs, or that only one of two runs made.

@@ -18,7 +18,7 @@
       h("ul", { class: "stats stats-still", "aria-label": "Counts" }, stat(summary.total_classified, "classified columns"), stat(summary.total_masked, "masked"), stat(summary.total_exceptions, "exposed", "bad"),
         stat(summary.total_clear_by_decision, "clear by decision"), stat(summary.total_allowed, "allowed")),
       found.exceptions.length ? Rocky.section("Exposed", Rocky.grid("Exceptions", ["Column", "Tag", "Environment", "Why"], found.exceptions.map((each) => [
-        column(each.model, each.column), each.classification, each.env, each.reason]))) : null,
+        column(each.model, each.column), each.classification, each.env, Rocky.words(each.reason)]))) : null,
       Rocky.section("Where it flows", tags.length ? tags.map((tag) => [h("h3", {}, tag), flow(found.per_column.filter((each) => each.classification === tag))])
         : Rocky.empty("Nothing is classified: `[classification]` in a source or a model tags a column.")),
       Rocky.section("Who may read", later(ask("readers"), readers)),
@@ -39,7 +39,7 @@
     const member = (name) => (found.roles?.[name]?.length ? h("small", {}, ` (${found.roles[name].join(", ")})`) : null);
     return [Rocky.grid("Who may read", ["Tables", "May read", "Because of"], [...groups.values()].sort((a, b) => b.readers.length - a.readers.length).map((group) => [
       some(group.tables, named), group.readers.length ? h("ul", { class: "hops" }, group.readers.map((one) => h("li", {}, h("b", {}, one.principal), member(one.principal)))) : h("span", { class: "quiet" }, "nobody is declared"),
-      h("ul", { class: "hops" }, [...new Set(group.readers.flatMap((one) => one.why || []))].map((why) => h("li", {}, h("small", {}, why))))])),
+      h("ul", { class: "hops" }, [...new Set(group.readers.flatMap((one) => one.why || []))].map((why) => h("li", {}, h("small", {}, Rocky.words(why)))))])),
     h("p", { class: "hint" }, `As it is declared for the ${found.catalogue} catalogue, which is not asked here: `, h("code", {}, "rocky governance who TABLE"), " asks it, and names rights that nobody declared.")];
   }
 

@@ -39,6 +39,8 @@ _COMPARISON: Final[dict[type, str]] = {
     exp.NullSafeEQ: "<=>",
     exp.NullSafeNEQ: "<=>",
 }
+_JOINING: Final = frozenset(("join", "where"))
+"""Clauses in which a comparison of two tables' columns joins these; elsewhere it only compares."""
 _LIKE: Final[dict[type, str]] = {
     exp.Like: "LIKE",
     exp.ILike: "ILIKE",
@@ -119,13 +121,16 @@ def _joins(left: Expr, right: Expr, scope: Scope) -> bool:
 
 def warn_unsafe_key(left: Expr, right: Expr, node: exp.Expr, scope: Scope) -> None:
     """A join of a string with a number compiles, and fails at the first row that is no number."""
+    joins = scope.clause in _JOINING
+    what = "join keys" if joins else "values"
+    made = "the key" if joins else "it"
     scope.binding.warn(
         Code.IMPLICIT_JOIN_CAST,
-        f"join keys of types `{left.type}` and `{right.type}` are comparable only through an"
+        f"{what} of types `{left.type}` and `{right.type}` are comparable only through an"
         " implicit cast",
         node,
         labels=_labels(node, (left, right), scope),
-        help="cast one side explicitly, or fix the type where the key is made",
+        help=f"cast one side explicitly, or fix the type where {made} is made",
     )
 
 

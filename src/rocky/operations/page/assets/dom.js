@@ -28,6 +28,9 @@ const Rocky = {};
     return parent;
   }
 
+  // A text of a message, in which what stands in backticks is code.
+  const words = (text) => String(text ?? "").split("`").map((part, at, all) => (at % 2 ? (at < all.length - 1 ? h("code", {}, part) : `\`${part}`) : part));
+
   function svg(tag, attributes, ...children) {
     const made = document.createElementNS(SVG, tag);
     for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
@@ -87,7 +90,7 @@ const Rocky = {};
   // A moment, exactly and in UTC; how long ago that is changes, and so is only a hint.
   function when(text) {
     const shown = `${text.slice(0, 10)} ${text.slice(11, 16)}`;
-    return h("time", { datetime: text, title: `${shown} UTC, ${ago(new Date(text))}` }, `${shown} UTC`);
+    return h("time", { datetime: text, title: `${shown}${text.slice(16, 19)} UTC, ${ago(new Date(text))}` }, `${shown} UTC`);
   }
 
   function ago(moment) {
@@ -138,6 +141,6 @@ const Rocky = {};
   addEventListener("afterprint", () => setTheme(savedTheme()));
 
   Object.assign(Rocky, {
-    h, add, svg, icon, count, counted, duration, bytes, money, when, ago, THEMES, savedTheme, setTheme,
+    h, add, words, svg, icon, count, counted, duration, bytes, money, when, ago, THEMES, savedTheme, setTheme,
   });
 })();

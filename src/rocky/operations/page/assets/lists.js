@@ -2,7 +2,7 @@
 "use strict";
 
 (() => {
-  const { h, count, counted, duration, money, when } = Rocky;
+  const { h, words, count, counted, duration, money, when } = Rocky;
   const SHOWN = 200;
   const MANY = 150;
 
@@ -11,10 +11,20 @@
   const WORDS = new Map([["PartialFailure", "partly failed"], ["Failure", "failed"], ["Success", "success"],
     ["Interrupted", "interrupted"], ["Running", "running"]]);
 
+  // Words that do not say by themselves what became of a table.
+  const MEANINGS = new Map([
+    ["held", "left as it is: its code is what a revert took back"],
+    ["held back", "not built: something that it reads failed"],
+    ["resumed", "built already by the run that this one went on from"],
+    ["reused", "not built: an earlier result is of the same code and inputs"],
+    ["moved back", "put back to the version before a promotion"],
+    ["unchanged", "nothing new to load"],
+  ]);
+
   // How something ended: a colour and always a word.
   function status(outcome) {
-    const tone = GOOD.has(outcome) ? "good" : BAD.has(outcome) ? "bad" : "plain";
-    return h("span", { class: `status status-${tone}` }, statusWord(outcome));
+    const tone = GOOD.has(outcome) ? "good" : BAD.has(outcome) ? "bad" : outcome === "warned" ? "notice" : "plain";
+    return h("span", { class: `status status-${tone}`, title: MEANINGS.get(outcome) }, statusWord(outcome));
   }
 
   const statusWord = (outcome) => WORDS.get(outcome) || outcome;
@@ -79,8 +89,8 @@
       tables.length && graphPart(tables.map((table) => table.place)),
       h("div", { class: "pair" },
         section("Last runs", index.runs.length ? runRows(index.runs.slice(0, 6), true) : empty("No run is recorded yet: `rocky run` makes the first.")),
-        section("Findings", index.findings.length ? findingRows(index.findings.slice(0, 6)) : empty("The project compiles without findings."),
-          index.findings.length > 6 && h("p", {}, h("a", { href: "#/findings" }, `All ${count(index.findings.length)} findings`)))),
+        section("Findings", index.findings.length ? findingRows(gravest(index.findings).slice(0, 6)) : empty("The project compiles without findings."),
+          index.findings.length ? h("p", {}, h("a", { href: "#/findings" }, index.findings.length > 6 ? `All ${count(index.findings.length)} findings` : "Findings on a page of their own")) : null)),
       h("div", { class: "pair" },
         section("Owners", owners(tables)),
         section("How much is described", coverage(tables))),
@@ -91,7 +101,7 @@
   function lead(index, errors, last) {
     const said = errors ? [h("strong", { class: "bad" }, counted(errors, "error")), " in the project. "]
       : ["Every model compiles. "];
-    return last ? [said, "Last run ", status(last.status), " on ", when(last.started_at),
+    return last ? [said, last.status === "Running" && !last.died ? "A run is going on, since " : ["The last run: ", status(last.died ? "died" : last.status), ", "], when(last.started_at),
       last.cost_usd !== undefined && last.cost_usd !== null ? `, ${money(last.cost_usd)}` : "", "."] : said;
   }
 
@@ -145,7 +155,7 @@
       [h("b", {}, each.name), each.type, each.models ? count(each.models) : "", each.owner || "", each.description || ""]));
   }
 
-  const empty = (text) => h("p", { class: "empty" }, text.split("`").map((part, at) => (at % 2 ? h("code", {}, part) : part)));
+  const empty = (text) => h("p", { class: "empty" }, words(text));
 
   // ---------------------------------------------------------------- tables
 
@@ -213,15 +223,21 @@
 
   // ---------------------------------------------------------------- runs
 
-  // `short` is without the names of the runs.
+  // `short` is without what a run cost. Where there is a server, a run has a page of its own.
   function runRows(runs, short) {
-    const heads = ["Run", "Ended", "Began", right("Took"), "Models", right("Cost")];
+    const name = (run) => (Rocky.live ? Rocky.live.runLink(run.run_id) : h("code", {}, run.run_id));
+    const checks = (run) => [run.checks_failed && `${counted(run.checks_failed, "check")} failed`, run.checks_warned && `${counted(run.checks_warned, "check")} warned`].filter(Boolean).join(", ");
+    const heads = ["Run", "Of", "Status", "Began", right("Took"), "Models", right("Cost")];
     const rows = runs.map((run) => [
-      h("code", {}, run.run_id), [status(run.died ? "died" : run.status), run.checks_failed ? ` ${counted(run.checks_failed, "check")} failed` : ""],
+      name(run), deedOf(Object.keys(run.outcomes)) || run.pipeline || "", [status(run.died ? "died" : run.status), checks(run) ? [" ", h("small", { class: "quiet" }, checks(run))] : ""],
       when(run.started_at), duration(run.duration_ms), outcomes(run),
       run.cost_usd !== undefined && run.cost_usd !== null ? money(run.cost_usd) : ""]);
-    return short ? grid("Runs", heads.slice(1), rows.map((row) => row.slice(1))) : grid("Runs", heads, rows);
+    return short ? grid("Runs", heads.slice(0, -1), rows.map((row) => row.slice(0, -1))) : grid("Runs", heads, rows);
   }
+
+  // What is done to tables without building them is a run too.
+  const DEEDS = new Map([["promoted", "promotion"], ["moved back", "revert"], ["erased", "erasure"]]);
+  const deedOf = (outcomes) => DEEDS.get(outcomes[0]);
 
   function outcomes(run) {
     return Object.entries(run.outcomes).map(([name, number]) => `${count(number)} ${name}`).join(", ");
@@ -254,11 +270,15 @@
 
   // ---------------------------------------------------------------- findings
 
+  // Errors first; else in the order of the compiler.
+  const GRAVITY = ["error", "warning", "info"];
+  const gravest = (found) => found.slice().sort((a, b) => GRAVITY.indexOf(a.severity) - GRAVITY.indexOf(b.severity));
+
   function findingRows(found) {
     const { tables: all } = Rocky.store.index;
     return h("ul", { class: "findings" }, found.map((each) => h("li", { class: `finding finding-${each.severity}` },
-      h("p", {}, h("span", { class: "finding-code" }, `${each.severity} ${each.code}`), " ", each.message),
-      each.help ? h("p", { class: "hint" }, `help: ${each.help}`) : null,
+      h("p", {}, h("span", { class: "finding-code" }, `${each.severity} ${each.code}`), " ", words(each.message)),
+      each.help ? h("p", { class: "hint" }, "help: ", words(each.help)) : null,
       h("p", { class: "hint" }, h("code", {}, each.place), each.table !== undefined ? [" in ", tableLink(all[each.table])] : null))));
   }
 
@@ -267,7 +287,7 @@
     return [
       h("header", { class: "head" }, h("h1", { tabindex: "-1" }, "Findings"),
         h("p", { class: "lead" }, "What ", h("code", {}, "rocky compile"), " says of the project")),
-      index.findings.length ? paged(index.findings, findingRows) : empty("The project compiles without findings."),
+      index.findings.length ? paged(gravest(index.findings), findingRows) : empty("The project compiles without findings."),
     ];
   }
 
@@ -303,5 +323,5 @@
   }
 
   Rocky.lists = { overview, tables, graph, runs, findings };
-  Object.assign(Rocky, { status, statusWord, badge, section, grid, empty, findingRows, tagTexts, nameLink: tableLink });
+  Object.assign(Rocky, { deedOf, status, statusWord, badge, section, grid, empty, findingRows, tagTexts, nameLink: tableLink });
 })();

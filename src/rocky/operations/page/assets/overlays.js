@@ -35,7 +35,7 @@
       legend.replaceChildren();
       if (!found || found.unavailable) {
         view.setSignals(null);
-        legend.append(h("p", { class: "empty" }, found?.unavailable || "It is not part of this site.",
+        legend.append(h("p", { class: "empty" }, Rocky.words(found?.unavailable || "It is not part of this site."),
           Rocky.store.index.findings.length ? [" ", h("a", { href: "#/findings" }, "Findings")] : null));
         return;
       }
@@ -45,7 +45,7 @@
         return;
       }
       view.setSignals(signalsOf(view, found));
-      Rocky.add(legend, [found.partial ? h("p", { class: "partial" }, found.partial) : null, key(found), states(found)]);
+      Rocky.add(legend, [found.partial ? h("p", { class: "partial" }, Rocky.words(found.partial)) : null, key(found), states(found)]);
     }
     if (chosen && there.some(([name]) => name === chosen)) setTimeout(() => turn(chosen));
     return h("div", { class: "overlays" }, h("div", { class: "switches", role: "group", "aria-label": "Overlays" },
@@ -101,7 +101,7 @@
     }
     const run = words.slice(from).match(/\brun-\d+-\d+-\w+/);
     if (run && Rocky.hasView("run")) link(from + run.index, run[0], `#/run/${run[0]}`);
-    return [...found, words.slice(from)];
+    return found.length ? [...found, words.slice(from)] : Rocky.words(words);
   }
 
   Rocky.overlaySwitches = overlaySwitches;

@@ -5,7 +5,6 @@
 (() => {
   const { counted } = Rocky;
   const MOST_TESTS = 120;
-  const WENT = new Map([[true, "passed"], [false, "failed"]]);
   const PARTS = [["tests", "Tests", "test"], ["pipelines", "Pipelines", "pipeline"]];
 
   // A graph with the parts that are asked for. `held` are the places of the tables of each box.
@@ -36,16 +35,14 @@
   }
 
   const testNode = ({ name, table, went }) => ({
-    name, kind: "test", words: `test of ${table.name} · ${WENT.get(went) || "not recorded"}`, bad: went === false,
+    name, kind: "test", words: `test of ${table.name} · ${went || "not recorded"}`, bad: went === "failed",
     link: `${Rocky.store.tableLink(table)}?tests`,
   });
 
   function testsNode(node, tests) {
-    const failed = tests.filter((each) => each.went === false).length;
-    const passed = tests.filter((each) => each.went === true).length;
-    const words = [failed && `${Rocky.count(failed)} failed`, passed && `${Rocky.count(passed)} passed`,
-      tests.length - failed - passed && `${Rocky.count(tests.length - failed - passed)} not recorded`].filter(Boolean).join(", ");
-    return { name: counted(tests.length, "test"), kind: "test", words: `of ${node.name} · ${words}`, bad: failed > 0,
+    const of = (went) => tests.filter((each) => (each.went || "not recorded") === went).length;
+    const words = ["failed", "warned", "passed", "not recorded"].filter(of).map((went) => `${Rocky.count(of(went))} ${went}`).join(", ");
+    return { name: counted(tests.length, "test"), kind: "test", words: `of ${node.name} · ${words}`, bad: of("failed") > 0,
       link: node.many ? node.link : `${Rocky.store.tableLink(tests[0].table)}?tests` };
   }
 
@@ -65,7 +62,7 @@
       const last = runs.find((run) => run.pipeline === pipeline.name || (!run.pipeline && pipelines.length === 1));
       const number = add(made, {
         name: pipeline.name, kind: "pipeline", bad: Boolean(last) && /Failure/.test(last.status),
-        words: [`${pipeline.type} pipeline`, last ? `last run ${Rocky.statusWord(last.died ? "died" : last.status)}` : "no run yet"].join(" · "),
+        words: [`${pipeline.type} pipeline`, last ? (last.status === "Running" && !last.died ? "running now" : `last run ${Rocky.statusWord(last.died ? "died" : last.status)}`) : "no run yet"].join(" · "),
         link: `#/tables?pipeline=${encodeURIComponent(pipeline.name)}`,
       });
       numbers.set(pipeline.name, number);

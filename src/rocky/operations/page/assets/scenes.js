@@ -11,6 +11,7 @@
   function testWords(table) {
     if (!table.tests.length) return "";
     if (table.tests_failed) return `${Rocky.count(table.tests_failed)} of ${Rocky.counted(table.tests.length, "test")} failed`;
+    if (table.tests_warned) return `${Rocky.count(table.tests_warned)} of ${Rocky.counted(table.tests.length, "test")} warned`;
     return table.tests_passed === table.tests.length ? `${Rocky.counted(table.tests.length, "test")} passed` : Rocky.counted(table.tests.length, "test");
   }
 

@@ -124,8 +124,8 @@
       [h("a", { class: "name", href: store.columnLink(table, column.name) }, column.name), " ", marks(column)],
       [h("code", { class: "type" }, column.type), column.nullable ? null : [" ", h("span", { class: "mark" }, "not null")]],
       ...(told ? [column.description || ""] : []),
-      links(table, column, from || table.kind === "model" ? column.sources : column.readers)]);
-    return [...open, found.complete ? null : h("p", { class: "hint" }, "Some columns may be missing: not all that the model reads is known."),
+      links(table, column, from || table.kind === "model" ? "sources" : "readers")]);
+    return [...open, Rocky.columnsNote?.(table, found), found.complete ? null : h("p", { class: "hint" }, "Some columns may be missing: not all that the model reads is known."),
       Rocky.grid("Columns", heads, rows)];
   }
 
@@ -142,8 +142,9 @@
     return promise.optional ? "contract, optional" : "contract";
   }
 
-  function links(table, column, found) {
-    if (!found?.length) return h("span", { class: "quiet" }, "no column");
+  function links(table, column, way) {
+    const found = column[way];
+    if (!found?.length) return h("span", { class: "quiet" }, way === "readers" ? "nothing" : "no other column");
     const shown = found.slice(0, FEW);
     return h("ul", { class: "hops" }, shown.map(([place, name, how]) => h("li", {}, columnLink(place, name), how === "direct" ? null : [" ", h("small", {}, how)])),
       found.length > FEW ? h("li", {}, h("a", { href: store.columnLink(table, column.name) }, `and ${found.length - FEW} more`)) : null);
@@ -154,7 +155,7 @@
       [h("b", {}, test.name), test.description ? h("p", { class: "hint" }, test.description) : null],
       test.column ? h("code", {}, test.column) : "",
       [test.kind, test.rule ? [": ", h("code", {}, test.rule)] : "", test.severity === "warning" ? " (a warning)" : ""],
-      known(test.passed) ? Rocky.status(test.passed ? "success" : "failed") : h("span", { class: "quiet" }, "not recorded")]));
+      known(test.passed) ? Rocky.status(test.passed ? "success" : test.severity === "warning" ? "warned" : "failed") : h("span", { class: "quiet" }, "not recorded")]));
   }
 
   function contract(found) {
@@ -172,15 +173,15 @@
     const made = built || last;
     const recent = (found.recent || []).slice().reverse();
     const most = Math.max(...recent.map((each) => each[2]), 1);
-    const facts = [["Run", h("code", {}, last.run_id)], ["Ended", Rocky.status(last.outcome)], ["Began", when(last.started_at)],
+    const facts = [["Run", h("code", {}, last.run_id)], ["Outcome", Rocky.status(last.outcome)], ["Began", when(last.started_at)],
       built && ["Built by", h("code", {}, built.run_id)], built && ["Built", when(built.started_at)], ["Took", duration(made.duration_ms)],
       known(made.rows) && ["Rows written", count(made.rows)], known(made.files) && ["Files", count(made.files)],
       known(made.bytes_written) && ["Written", bytes(made.bytes_written)], known(made.cost_usd) && ["Cost", money(made.cost_usd)],
-      !built && last.reason && ["Why", last.reason], last.failure_kind && ["Failure", last.failure_kind]].filter(Boolean);
+      !built && last.reason && ["Why", Rocky.words(last.reason)], last.failure_kind && ["Failure", last.failure_kind]].filter(Boolean);
     return [
       list(facts),
       last.outcome === "failed" ? h("p", { class: "hint" }, "Why it failed is told by ", h("code", {}, `rocky history ${last.run_id}`), ".") : null,
-      recent.length > 1 ? [h("h3", {}, `The last ${recent.length} runs that had it`),
+      recent.length > 1 ? [h("h3", {}, `The last ${counted(recent.length, "run")} that had it`),
         h("div", { class: "columns", role: "img", "aria-label": `How long it took: at most ${duration(most)}` }, recent.map(([run, outcome, took]) => {
           const tone = outcome === "failed" ? "bad" : outcome === "built" ? "good" : "plain";
           const made = h("span", { class: `tone-${tone}`, title: `${store.index.runs[run].run_id}: ${outcome}, ${duration(took)}` });
@@ -202,7 +203,7 @@
   function details(table, found) {
     const facts = [table.target && ["Table", h("code", {}, table.target)], ["File", h("code", {}, table.path)]].filter(Boolean);
     for (const [name, value] of Object.entries(found.settings || {})) facts.push([name.replaceAll("_", " "), h("code", {}, value)]);
-    if (found.determinism?.length) facts.push(["May differ between runs", found.determinism.join("; ")]);
+    if (found.determinism?.length) facts.push(["May differ between runs", Rocky.words(found.determinism.join("; "))]);
     for (const [name, value] of Object.entries(found.meta || {})) {
       facts.push([`meta.${name}`, typeof value === "object" ? h("code", {}, JSON.stringify(value)) : String(value)]);
     }
@@ -221,7 +222,7 @@
     const [above, below] = [await walk(table.place, column.name, "sources"), await walk(table.place, column.name, "readers")];
     const { promise } = column;
     const facts = [["Type", h("code", { class: "type" }, column.type)], ["Nulls", column.nullable ? "may be null" : "never null"],
-      column.classification && ["Classified as", column.classification],
+      column.classification && ["Classified as", [column.classification, column.tagged_at ? h("small", {}, ` by ${column.tagged_at}`) : ""]],
       promise && ["Contract", [promised(promise), promise.type ? [", ", h("code", {}, promise.type)] : "",
         known(promise.nullable) ? (promise.nullable ? ", nullable" : ", not null") : ""]]].filter(Boolean);
     const tested = (found.tests || []).filter((test) => (test.column || "").toLowerCase().split(", ").includes(column.name.toLowerCase()));
@@ -233,7 +234,7 @@
       list(facts),
       tested.length ? Rocky.section("Tests", tests(tested)) : null,
       h("div", { class: "pair" },
-        Rocky.section("Comes from", above.length ? tree(above) : h("p", { class: "quiet" }, isMade(table) ? "No column." : `A column of a ${table.kind}.`)),
+        Rocky.section("Comes from", above.length ? tree(above) : h("p", { class: "quiet" }, isMade(table) ? "No column: its values are written in the code, or counted." : `A column of a ${table.kind}.`)),
         Rocky.section("Goes to", below.length ? tree(below) : h("p", { class: "quiet" }, "No column is made from it."))),
     ];
   }
@@ -267,7 +268,7 @@
       h("span", { class: `dot kind-${tables()[each.place].kind}` }), columnLink(each.place, each.column), " ", h("small", {}, each.how),
       each.again ? [" ", h("small", { class: "quiet" }, "see above")] : null,
       each.below.length ? tree(each.below) : null))),
-    branches.cut ? h("p", { class: "hint" }, `Only the nearest ${STEPS} are shown; \`rocky lineage\` has all.`) : null];
+    branches.cut ? h("p", { class: "hint" }, Rocky.words(`Only the nearest ${STEPS} are shown; \`rocky lineage\` has all.`)) : null];
   }
 
   Rocky.tablePage = tablePage;
