@@ -151,3 +151,18 @@ def test_what_the_check_sets_up_is_put_back() -> None:
         shop.check(shop.orders)
 
     assert before == (Expression.__init__, SparkSession.getActiveSession(), dict(os.environ))
+
+
+def test_a_function_of_python_is_its_own_whatever_spark_calls_by_its_name() -> None:
+    def double(text):
+        return text + text
+
+    def select(text):
+        return text
+
+    with Frames(SHOP) as shop:
+        made = [F.udf(each, "string")("status") for each in (double, select)]
+        found = shop.check(shop.orders.select(*made))
+
+    assert () == found.errors
+    assert "double(status) STRING, select(status) STRING" == found.schema

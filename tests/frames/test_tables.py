@@ -159,7 +159,7 @@ def test_a_function_that_cannot_be_called_is_said_before_anything_runs(
 def test_the_plugin_gives_tables_of_the_file_that_pytest_is_told(jobs: Path) -> None:
     (jobs / "pytest.ini").write_text("[pytest]\nrocky_frames = schemas.toml\n")
     (jobs / "test_jobs.py").write_text(TESTS)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "rocky.pytest_frames", "test_jobs.py"]
+    command = [sys.executable, "-m", "pytest", "-q", "test_jobs.py"]
     done = subprocess.run(command, cwd=jobs, capture_output=True, text=True, check=False)
 
     assert "2 passed" in done.stdout, done.stdout + done.stderr

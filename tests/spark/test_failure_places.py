@@ -6,7 +6,7 @@ import pytest
 import rocky
 from rocky.cli.commands.test import render_tests
 from rocky.cli.render.run import render_run
-from tests.spark.projects import build, errors_of, write_files, write_rows
+from tests.spark.projects import CONFIG, build, errors_of, write_files, write_rows
 
 pytestmark = pytest.mark.spark
 
@@ -91,7 +91,9 @@ PLACES = {
 
 
 def people(root, files, source=SOURCE):
-    write_files(root, {"sources/raw.toml": source, **files})
+    # What plans of Python models would find before a run is to fail in one here.
+    never = CONFIG + '\n[python]\nanalyse = "never"\n'
+    write_files(root, {"rocky.toml": never, "sources/raw.toml": source, **files})
     write_rows(root / "data/people.parquet", SCHEMA, ROWS)
     return root
 

@@ -29,6 +29,9 @@ from rocky.language.binder.query import BoundQuery, bind_text
 from rocky.language.datatypes import types as t
 from rocky.language.datatypes.types import DataType, StructField
 from rocky.language.declared_functions import DeclaredFunction, FunctionParameter
+from rocky.language.functions.catalogue import find_function
+from rocky.language.functions.generators import GENERATORS
+from rocky.language.functions.special import SPECIAL_KINDS
 from rocky.language.tables import Tables
 
 _MOST_ARGUMENTS: Final = 256
@@ -140,7 +143,8 @@ class Lowering:
         )
         number = 1
         key = plain.lower()
-        while (taken := self.tables.functions.get(key)) is not None and taken != made:
+        # A function of Spark's own wins over one of the same name.
+        while is_built_in(key) or self.tables.functions.get(key, made) != made:
             number += 1
             key = f"{plain}_{number}".lower()
         self.tables.functions[key] = made
@@ -309,3 +313,9 @@ def _common(bodies: Mapping[str, Fragment]) -> Fragment:
     """Queries as common tables."""
     each_one = [sql(f"{name} AS (\n  ", body, "\n)") for name, body in bodies.items()]
     return sql("WITH ", joined(",\n", each_one), "\n")
+
+
+def is_built_in(name: str) -> bool:
+    """Whether a call of this name, in lower case, is one of Spark's own functions or no call."""
+    known = name in SPECIAL_KINDS or name in GENERATORS or find_function(name) is not None
+    return known or written(name) != name
