@@ -107,3 +107,65 @@ def test_columns_to_cluster_by_win_over_the_key(tmp_path):
     )
 
     assert ("day",) == layout(model(tmp_path, settings), 1).cluster_by
+
+
+ROW_WISE = "SELECT Id, upper(day) AS day FROM raw.t WHERE Id > 1"
+FILES = [(f"{number}", TARGET_FILE_BYTES // 2) for number in range(6)]
+
+
+def read_alone(own: ModelFile, size: int, functions: tuple[str, ...] = ()) -> Layout:
+    return choose_layout(own, COLUMNS, AUTO, [size], functions, lambda: FILES)
+
+
+def source_model(root: Path, sql: str, settings: str = "") -> ModelFile:
+    files: dict[str, str | bytes] = {
+        "models/m.sql": sql,
+        "sources/raw.toml": '[[source]]\nname = "raw.t"\npath = "t"\nformat = "parquet"\n'
+        'columns = [{ name = "Id", type = "bigint" }, { name = "day", type = "string" }]\n',
+    }
+    if settings:
+        files["models/m.toml"] = settings
+    return load(root, files).models["m"]
+
+
+def test_rows_of_a_row_wise_query_stay_in_the_task_that_reads_them(tmp_path):
+    own = source_model(tmp_path, ROW_WISE)
+    one, several = read_alone(own, TARGET_FILE_BYTES), read_alone(own, 3 * TARGET_FILE_BYTES)
+
+    assert (1, True, False) == (one.pieces, one.in_one_task, one.by_files)
+    assert (3, False, True) == (several.pieces, several.in_one_task, several.by_files)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT Id, count(*) AS day FROM raw.t GROUP BY Id",
+        "SELECT max(Id) AS Id, 1 AS day FROM raw.t",
+        "SELECT Id, explode(array(day)) AS day FROM raw.t",
+        "SELECT Id, CAST(rand() AS STRING) AS day FROM raw.t",
+    ],
+)
+def test_rows_of_any_other_query_are_spread_by_their_hash(tmp_path, sql):
+    found = read_alone(source_model(tmp_path, sql), 3 * TARGET_FILE_BYTES)
+
+    assert (3, True, False) == (found.pieces, found.spread, found.by_files)
+
+
+def test_a_query_that_calls_a_function_of_the_project_is_spread(tmp_path):
+    own = source_model(tmp_path, ROW_WISE)
+
+    assert read_alone(own, 3 * TARGET_FILE_BYTES, ("upper",)).spread
+
+
+def test_a_partitioned_table_is_spread_by_its_partitions(tmp_path):
+    own = source_model(tmp_path, ROW_WISE, '[format_options]\npartition_by = ["day"]\n')
+
+    assert read_alone(own, 3 * TARGET_FILE_BYTES).spread
+
+
+def test_a_query_over_files_that_do_not_fit_pieces_is_spread(tmp_path):
+    own = source_model(tmp_path, ROW_WISE)
+    large = [("one", 3 * TARGET_FILE_BYTES)]
+    found = choose_layout(own, COLUMNS, AUTO, [3 * TARGET_FILE_BYTES], (), lambda: large)
+
+    assert found.spread

@@ -1,13 +1,26 @@
 """Canonical order: the bytes do not depend on cores, adaptive execution or shuffle settings."""
 
+import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from blake3 import blake3
 
+import rocky
 from rocky.spark.frame import fields_of
 from rocky.spark.interface import Layout
 from rocky.spark.writer import write_staged
+from tests.spark.projects import (
+    build,
+    data_files,
+    errors_of,
+    table_folder,
+    write_files,
+    write_rows,
+)
 
 pytestmark = pytest.mark.spark
 
@@ -80,3 +93,67 @@ def test_the_rows_hash_is_equal_without_canonical_order(spark, tmp_path):
     ]
 
     assert [found[0]] * len(VARIATIONS) == found
+
+
+ROWS = pa.schema([("id", pa.int64()), ("k", pa.int64()), ("s", pa.string())])
+RAW = """\
+[[source]]
+name = "raw.rows"
+format = "parquet"
+path = "data"
+columns = [
+  { name = "id", type = "bigint" },
+  { name = "k", type = "bigint" },
+  { name = "s", type = "string" },
+]
+"""
+STAYING = {
+    "sources/raw.toml": RAW,
+    "models/kept.sql": "SELECT id, k, upper(s) AS s FROM raw.rows WHERE k <> 5",
+    "models/kept.toml": "[store]\ncanonical = true\n",
+    "models/again.sql": "WITH w AS (SELECT * FROM kept) SELECT id * 2 AS id, s FROM w",
+    "models/again.toml": "[store]\ncanonical = true\n",
+}
+
+
+def recorded_layouts(root: Path) -> dict[str, dict]:
+    with closing(sqlite3.connect(root / ".rocky-state.db")) as ledger:
+        records = [
+            json.loads(row[0]) for row in ledger.execute("SELECT value FROM input_provenance")
+        ]
+    return {each["model_name"]: each["layout"] for each in records}
+
+
+def test_rows_that_stay_with_their_files_give_equal_bytes_whatever_spark_is_set_to(
+    spark, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("rocky.run.materialize.build.ONE_TASK_BYTES", 1)
+    monkeypatch.setattr("rocky.run.materialize.build.TARGET_FILE_BYTES", 9_000)
+    found, pieces = [], []
+    for number, (split, aqe) in enumerate((("4k", "true"), ("128m", "false"))):
+        root = write_files(tmp_path / str(number), STAYING)
+        for file in range(7):
+            rows = [{"id": i, "k": i % 37, "s": f"text {i % 11}"} for i in range(file, 9000, 7)]
+            write_rows(root / "data" / f"{file}.parquet", ROWS, rows)
+        session = spark.newSession()
+        session.conf.set("spark.sql.files.maxPartitionBytes", split)
+        session.conf.set("spark.sql.adaptive.enabled", aqe)
+
+        report = build(root, session)
+
+        assert {} == errors_of(report)
+        layouts = recorded_layouts(root)
+        assert {"kept": True, "again": True} == {
+            name: layout["by_files"] for name, layout in layouts.items()
+        }
+        pieces.append({name: layout["pieces"] for name, layout in layouts.items()})
+        found.append({name: data_files(table_folder(root, name)) for name in layouts})
+        verdicts = rocky.open(root, spark=spark).replay(report.run_id, execute=True).models
+        assert ["bit_exact", "bit_exact"] == [each.verdict.value for each in verdicts]
+
+    assert found[0] == found[1]
+    # One file a piece: Spark neither joins pieces nor cuts them.
+    assert pieces[0] == {name: len(files) for name, files in found[0].items()}
+    assert min(pieces[0].values()) > 1
+    ids = [row["id"] for row in rocky.open(tmp_path / "0").show("again", limit=20_000).rows]
+    assert sorted(2 * i for i in range(9000) if i % 37 != 5) == sorted(ids)

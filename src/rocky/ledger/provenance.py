@@ -56,13 +56,14 @@ class ReadRecord(Record):
 
 @dataclass(frozen=True, slots=True)
 class LayoutRecord(Record):
-    """How rows were cut into files."""
+    """How rows were cut into files: by their hash, or by the files of the input they came from."""
 
     canonical: bool
     pieces: int
     partition_columns: tuple[str, ...] = ()
     cluster_by: tuple[str, ...] = ()
     max_rows_per_file: int | None = None
+    by_files: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -231,7 +231,8 @@ class _Replay(Watcher):
         table = self._scratch.warehouse.table(candidate.recipe.target)
         if candidate.start is not None:
             clone_table(candidate.start.table, candidate.start.snapshot, table)
-        binder.bind(candidate.reads)
+        layout = candidate.recipe.layout
+        binder.bind(candidate.reads, layout.pieces if layout.by_files else 0)
         built = self._ground.build_table(self._assemble(candidate, engine))
         snapshot = table.snapshot()
         return RebuiltModel(

@@ -7,7 +7,7 @@ others are; one that is different now is no reason to refuse: it is named where 
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -125,16 +125,10 @@ def _layout(record: LayoutRecord) -> Layout:
         record.canonical,
         record.pieces,
         cluster_by=record.cluster_by,
+        by_files=bool(record.by_files),
     )
-    if record.max_rows_per_file is None:
-        return found
-    return Layout(
-        found.partition_columns,
-        found.canonical,
-        found.pieces,
-        record.max_rows_per_file,
-        found.cluster_by,
-    )
+    most = record.max_rows_per_file
+    return found if most is None else replace(found, max_rows_per_file=most)
 
 
 def _window(text: str | None) -> Window:

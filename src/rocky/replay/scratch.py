@@ -21,6 +21,7 @@ from rocky.errors import StoreUnwritable
 from rocky.ledger.provenance import ReadRecord
 from rocky.project.writable_folder import write_problem
 from rocky.replay.candidates import FoundInput
+from rocky.run.engine.input_pieces import bind_source_pieces, bind_table_pieces
 from rocky.run.engine.protocol import Engine
 from rocky.store.location import Location
 from rocky.store.objects import open_objects
@@ -96,21 +97,28 @@ class InputViews:
         self._bound: dict[str, None] = {}
         self._lock = Lock()
 
-    def bind(self, reads: Iterable[FoundInput]) -> None:
-        """Make views of inputs that are not views yet."""
+    def bind(self, reads: Iterable[FoundInput], pieces: int = 0) -> None:
+        """Make views of inputs that are not views yet, in so many pieces if in any."""
         with self._lock:
             for each in reads:
-                self._bind(each)
+                self._bind(each, pieces)
 
     def close(self) -> None:
         """Drop every view."""
         self._engine.views.unbind(list(self._bound))
 
-    def _bind(self, found: FoundInput) -> None:
+    def _bind(self, found: FoundInput, pieces: int = 0) -> None:
         view, views = found.record.view, self._engine.views
         if view in self._bound:
             return
-        if found.pinned is not None:
+        if pieces and found.pinned is not None:
+            table, snapshot = found.pinned.table, found.pinned.snapshot
+            made = bind_table_pieces(self._engine, view, table, snapshot, pieces)
+            self._bound |= dict.fromkeys(made)
+        elif pieces and found.source is not None and found.pin is not None:
+            made = bind_source_pieces(self._engine, view, found.source, found.pin, pieces)
+            self._bound |= dict.fromkeys(made)
+        elif found.pinned is not None:
             views.bind_table(view, found.pinned.table, found.pinned.snapshot)
         elif found.source is not None:
             views.bind_source(view, found.source, found.pin)

@@ -29,7 +29,9 @@ class Layout:
     `cluster_by` are close together in files, so that a merge or a filter touches few of them.
     `in_one_task` says that the task which sorts a single piece may make its rows too: of little
     data, that costs less than handing them over. `in_one_file` says that they will hardly be more
-    than one file takes, so that the writer itself may sort them. The bytes are the same.
+    than one file takes, so that the writer itself may sort them. The bytes are the same. With
+    `by_files` rows are not spread: the query reads its input in as many pieces, each of them in one
+    task, and what a piece gives is a file (`rocky.run.engine.input_pieces`).
     """
 
     partition_columns: tuple[str, ...] = ()
@@ -39,6 +41,12 @@ class Layout:
     cluster_by: tuple[str, ...] = ()
     in_one_task: bool = False
     in_one_file: bool = False
+    by_files: bool = False
+
+    @property
+    def spread(self) -> bool:
+        """Whether rows go to the piece that their hash says."""
+        return self.canonical and self.pieces > 1 and not self.by_files
 
 
 @dataclass(frozen=True, slots=True)

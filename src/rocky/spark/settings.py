@@ -73,6 +73,12 @@ OF_A_SESSION: Final = (
         held=True,
     ),
     Setting(
+        "spark.sql.unionOutputPartitioning",
+        "false",
+        "pieces of a table that are read side by side must not become one",
+        held=True,
+    ),
+    Setting(
         "spark.sql.sources.parallelPartitionDiscovery.threshold",
         "1000000",
         "a table's files are listed already: a Spark job to list them again takes seconds",

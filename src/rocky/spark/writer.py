@@ -156,8 +156,7 @@ def write_staged(
         MOST_ROWS: str(layout.max_rows_per_file),
         _COMMITTER: "1" if folder_uri.startswith(_RENAMING) else "2",
     }
-    spreads = layout.canonical and layout.pieces > 1
-    spread = spread_key(fields, layout.partition_columns) if spreads else None
+    spread = spread_key(fields, layout.partition_columns) if layout.spread else None
     told = Told(layout, parts, order, options, spread)
     if native is not None and told.is_text and _is_as_declared(frame, fields):
         return native.write(frame, told, folder_uri, fields)
@@ -168,7 +167,7 @@ def write_staged(
         rows = rows.coalesce(1)
     elif layout.canonical and layout.pieces == 1:
         rows = rows.repartition(1)
-    elif layout.canonical:
+    elif layout.spread:
         rows = rows.repartition(layout.pieces, as_column(spread))
     elif parts:
         # Without this, every task would write a file of every partition it meets.

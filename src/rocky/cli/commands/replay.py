@@ -217,7 +217,8 @@ def _circumstances(record: ProvenanceRecord) -> Facts:
     layout = record.layout
     if layout is not None:
         how = "canonical" if layout.canonical else "as rows came"
-        yield "layout", f"{how}, in {counted(layout.pieces, 'piece')}"
+        pieces = f"{counted(layout.pieces, 'piece')}{' of its input' if layout.by_files else ''}"
+        yield "layout", f"{how}, in {pieces}"
     if record.base_version is not None:
         yield "from", f"version {record.base_version} of its own table"
     if record.window is not None:

@@ -25,7 +25,8 @@ from rocky.run.execute.catalogue_view import REGISTERED, compose_view
 from rocky.run.materialize.build import Build, Built, Materialize, choose_layout
 from rocky.run.materialize.mask_sql import mask_sql_of
 from rocky.run.materialize.seeds import load_seed, seed_target
-from rocky.run.prepare.inputs import Inputs, KnownInput, MadeFrom
+from rocky.run.prepare.inputs import Inputs
+from rocky.run.prepare.known_inputs import KnownInput, MadeFrom
 from rocky.run.prepare.pins import PinnedTable, Pins
 from rocky.run.prepare.resources import RunClock, RunContext
 from rocky.run.record.journal import Journal
@@ -33,6 +34,7 @@ from rocky.run.record.provenance import StepRecord, StepResult, Timing
 from rocky.run.record.recorder import Recorder
 from rocky.run.reuse.decisions import Decision, RecordedResult
 from rocky.run.reuse.forecast import Forecast, StepForecast
+from rocky.spark.interface import Layout
 from rocky.store.delta.change import Change, Committed
 from rocky.store.delta.signature import CommitAuthority
 from rocky.store.delta.snapshot import Snapshot
@@ -216,12 +218,15 @@ class Builder:
         decision = self._choice(step, made_from, table)
         if decision.reused is not None:
             return self._reuse.reuse(step, made_from, decision)
+        layout = self._layout(step, model, made_from)
+        if layout.by_files:
+            made_from = self._inputs.read_in_pieces(step.key, layout.pieces)
         self._inputs.bind(made_from.inputs)
         before = None if self._is_whole(model) else table.snapshot()
         if before is not None:
             # What is kept of a table is read, too.
             self._inputs.check_table(model.name, PinnedTable(table, before))
-        build = self._assemble(step, model, made_from, classify)
+        build = self._assemble(step, model, made_from, layout, classify)
         built = materialize(build)
         changed = self._inputs.changed_source(made_from.inputs)
         pinned = self._pin_built(step, table, built)
@@ -284,15 +289,29 @@ class Builder:
         self._pins.pin(step.id, pinned)
         return pinned
 
+    def _layout(self, step: Step, model: ModelFile, made_from: MadeFrom) -> Layout:
+        project, inputs = self._plan.project, made_from.inputs
+        return choose_layout(
+            model,
+            self._columns(step),
+            project.config.store,
+            [each.bytes for each in inputs],
+            project.functions,
+            lambda: self._inputs.files_of(inputs[0]),
+        )
+
     def _assemble(
-        self, step: Step, model: ModelFile, made_from: MadeFrom, classify: Classify | None
+        self,
+        step: Step,
+        model: ModelFile,
+        made_from: MadeFrom,
+        layout: Layout,
+        classify: Classify | None,
     ) -> Build:
         context, inputs = self._context, made_from.inputs
         context.watermarks.check(step.key)
         columns = self._columns(step)
         project = self._plan.project
-        sizes = [each.bytes for each in inputs]
-        layout = choose_layout(model, columns, project.config.store, sizes, project.functions)
         return Build(
             model=model,
             columns=columns,

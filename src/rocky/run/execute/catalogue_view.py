@@ -14,7 +14,8 @@ from rocky.language.quotes import blank, find_comments
 from rocky.project import Project
 from rocky.project.configuration.strategies import View, is_inline
 from rocky.project.sources import SourceTable
-from rocky.run.prepare.inputs import Inputs, KnownInput
+from rocky.run.prepare.inputs import Inputs
+from rocky.run.prepare.known_inputs import KnownInput
 from rocky.store.warehouse import Table
 
 REGISTERED: Final = "registered in Spark's catalogue"

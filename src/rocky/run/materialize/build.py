@@ -13,6 +13,8 @@ from typing import Final, Protocol
 
 from rocky.diagnostics import Diagnostic
 from rocky.language.datatypes.types import StructField
+from rocky.language.functions.catalogue import find_function
+from rocky.language.syntax.row_wise import row_wise_calls
 from rocky.plan.request import NO_WINDOW, Window
 from rocky.project import ModelFile
 from rocky.project.configuration.model import Store
@@ -26,6 +28,7 @@ from rocky.project.configuration.strategies import (
     Strategy,
 )
 from rocky.project.contracts import Contract
+from rocky.run.engine.input_pieces import SizedFile, split_files
 from rocky.run.engine.protocol import Classify, Engine
 from rocky.run.materialize.mask_sql import NO_MASK_SQL, MaskSql
 from rocky.spark.interface import TARGET_FILE_BYTES, Layout
@@ -150,10 +153,12 @@ def choose_layout(
     project_store: Store,
     input_bytes: Iterable[int | None],
     functions: Collection[str] = (),
+    files: Callable[[], Sequence[SizedFile]] = tuple,
 ) -> Layout:
     """The layout of a model whose inputs are that large; None is an input of unknown size.
 
-    `functions` are those that the project declares, in lower case.
+    `functions` are those that the project declares, in lower case; `files` tells those of the
+    input, if there is one only.
     """
     sizes = list(input_bytes)
     size = None if None in sizes else sum(each for each in sizes if each is not None)
@@ -165,9 +170,28 @@ def choose_layout(
     layout = Layout(partition_columns_of(model, columns), canonical, _pieces(size))
     if isinstance(model.strategy, Merge | Snapshot):
         layout = replace(layout, max_rows_per_file=_KEYED_ROWS_PER_FILE)
-    little = size is not None and size <= ONE_TASK_BYTES and _is_light(model, functions)
-    alone = canonical and little
-    return replace(layout, cluster_by=clustered, in_one_task=alone, in_one_file=alone)
+    layout = replace(layout, cluster_by=clustered)
+    if not canonical or size is None or not _is_light(model, functions):
+        return layout
+    if size <= ONE_TASK_BYTES:
+        return replace(layout, in_one_task=True, in_one_file=True)
+    if layout.partition_columns or len(sizes) > 1 or not is_row_wise(model.sql):
+        return layout
+    if layout.pieces == 1:
+        return replace(layout, in_one_task=True)
+    return replace(layout, by_files=split_files(files(), layout.pieces) is not None)
+
+
+def is_row_wise(sql: str) -> bool:
+    """Whether each row of the one table that a query reads gives one row or none, by itself.
+
+    Then the task that reads a row may write it: handing rows to others costs half a write.
+    """
+    calls = row_wise_calls(sql)
+    if calls is None:
+        return False
+    found = [find_function(name) for name in calls]
+    return all(each is not None and each.kind == "scalar" and each.deterministic for each in found)
 
 
 def _is_light(model: ModelFile, functions: Collection[str]) -> bool:

@@ -6,15 +6,13 @@ all its readers see the same rows. View names are equal in every run, and so is 
 every run has a Spark session of its own.
 """
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from threading import Lock
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from rocky.analysis.compilation import Record, unpack_body
 from rocky.analysis.names import Names
-from rocky.canonical import text_hash
 from rocky.compiler.fingerprints import Fingerprints
 from rocky.errors import InternalError
 from rocky.language.replacements import Replaced
@@ -28,18 +26,22 @@ from rocky.project.configuration.strategies import is_inline
 from rocky.project.python_imports import import_doubt
 from rocky.project.python_models import inputs_of
 from rocky.project.sources import SourceTable
-from rocky.project.toml.variables import written
+from rocky.run.engine.input_pieces import (
+    SizedFile,
+    bind_source_pieces,
+    bind_table_pieces,
+    source_files,
+    table_files,
+)
 from rocky.run.engine.origins import QueryOrigin
-from rocky.run.engine.protocol import Engine, SourcePin
-from rocky.run.engine.sources import Sources, declaration_hash, declaration_of
+from rocky.run.engine.protocol import Engine
+from rocky.run.engine.sources import Sources, declaration_of
+from rocky.run.prepare.known_inputs import KnownInput, MadeFrom, known_source, unknown_source
 from rocky.run.prepare.pins import (
-    Identity,
     PinnedTable,
     Pins,
-    ProofClass,
     identify_inline,
     identify_rows,
-    identify_source,
     identify_table,
     input_hash,
     refuse_damaged_files,
@@ -47,60 +49,6 @@ from rocky.run.prepare.pins import (
 from rocky.store.delta.snapshot import ROWS_HASH
 
 T = TypeVar("T")
-_UNSAFE: Final = re.compile(r"[^a-z0-9_]")
-
-
-@dataclass(frozen=True, slots=True)
-class KnownInput:
-    """One input of a step.
-
-    `identity` is None when it could change unseen, `bytes` when nobody knows its size. `rows`
-    identifies it by its rows, where they have a hash.
-    """
-
-    read: Read
-    name: str
-    identity: Identity | None
-    rows: Identity | None
-    record: InputRecord
-    bytes: int | None
-    pinned: PinnedTable | None = None
-
-    @property
-    def view(self) -> str:
-        """What SQL calls it."""
-        slug = _UNSAFE.sub("_", self.name.lower())
-        return f"rocky_{slug}_{text_hash(f'{self.read.kind} {self.read.key}')[:8]}"
-
-
-@dataclass(frozen=True, slots=True)
-class MadeFrom:
-    """What a step is made from, known before it is built.
-
-    `cutoff_hash` is `input_hash` with the rows of the inputs in place of their files.
-    """
-
-    fingerprints: Fingerprints
-    inputs: tuple[KnownInput, ...]
-    input_hash: str | None
-    proof: ProofClass | None
-    cutoff_hash: str | None = None
-
-    @property
-    def upstreams(self) -> tuple[Mapping[str, str], ...]:
-        """The identities that were hashed, as they are recorded."""
-        return _documents(each.identity for each in self.inputs)
-
-    @property
-    def cutoff_upstreams(self) -> tuple[Mapping[str, str], ...]:
-        """The same by rows."""
-        return _documents(each.rows for each in self.inputs) if self.cutoff_hash else ()
-
-
-def _documents(identities: Iterable[Identity | None]) -> tuple[Mapping[str, str], ...]:
-    known = [each for each in identities if each is not None]
-    ordered = sorted(known, key=lambda each: (each.key, each.kind))
-    return tuple(each.document() for each in ordered)
 
 
 class Inputs:
@@ -128,11 +76,14 @@ class Inputs:
         self._sources = sources
         self._engine = engine
         self._known: _Once[KnownInput] = _Once()
-        self._bound: _Once[str] = _Once()
+        self._bound: _Once[list[str]] = _Once()
+        self._pieces: dict[str, int] = {}
 
     def made_from(self, key: str) -> MadeFrom:
         """What a model is made from. All tables it reads must be pinned."""
         inputs = tuple(self._know(read) for read in self._reads[key])
+        if key in self._pieces:
+            inputs = tuple(replace(each, pieces=self._pieces[key]) for each in inputs)
         fingerprints = self._fingerprints[key]
         target = self._plan.project.models[key].target.full_name
         skip_hash = fingerprints.skip_hash
@@ -147,7 +98,23 @@ class Inputs:
     def bind(self, inputs: tuple[KnownInput, ...]) -> None:
         """Make views of inputs that are not views yet."""
         for each in inputs:
-            self._bound.make(each.read, lambda each=each: self._bind(each))  # type: ignore[misc]
+            key = (each.read, each.pieces)
+            self._bound.make(key, lambda each=each: self._bind(each))  # type: ignore[misc]
+
+    def files_of(self, known: KnownInput) -> tuple[SizedFile, ...]:
+        """The files of an input; none where it is no list of files, or nobody knows them."""
+        if known.pinned is not None:
+            return table_files(known.pinned.snapshot)
+        if known.read.kind != "source":
+            return ()
+        source = self._source(known.read)
+        pin = self._sources.look(source)
+        return source_files(source, pin) if pin is not None else ()
+
+    def read_in_pieces(self, key: str, pieces: int) -> MadeFrom:
+        """What a model is made from, from now on read in pieces."""
+        self._pieces[key] = pieces
+        return self.made_from(key)
 
     def bind_query(self, key: str) -> None:
         """Make a view of a model that has no table."""
@@ -234,7 +201,7 @@ class Inputs:
     def close(self) -> None:
         """Drop every view."""
         if self._engine is not None:
-            self._engine.views.unbind(self._bound.values())
+            self._engine.views.unbind([view for views in self._bound.values() for view in views])
 
     def _know(self, read: Read) -> KnownInput:
         # A table may be pinned anew only before its readers start, so its key is enough.
@@ -281,28 +248,35 @@ class Inputs:
         source = self._source(read)
         pin = self._sources.look(source)
         if pin is None and self._engine is not None:
-            view = _unknown_source(read, source).view
+            view = unknown_source(read, source).view
             pin = self._engine.views.bind_source(view, source)
-            self._bound.make(read, lambda: view)
+            self._bound.make((read, 0), lambda: [view])
         if pin is None:
-            return _unknown_source(read, source)
-        return _known_source(read, source, pin, self._sources)
+            return unknown_source(read, source)
+        return known_source(read, source, pin, self._sources)
 
-    def _bind(self, known: KnownInput) -> str:
-        engine, read = self._engine, known.read
+    def _bind(self, known: KnownInput) -> list[str]:
+        """The names of the views that an input took."""
+        engine, read, view = self._engine, known.read, known.view
         assert engine is not None
         if known.pinned is not None:
             refuse_damaged_files(known.pinned, self._sources.checksums)
-            engine.views.bind_table(known.view, known.pinned.table, known.pinned.snapshot)
+            table, snapshot = known.pinned.table, known.pinned.snapshot
+            if known.pieces:
+                return bind_table_pieces(engine, view, table, snapshot, known.pieces)
+            engine.views.bind_table(view, table, snapshot)
         elif read.kind == "source":
             source = self._source(read)
-            engine.views.bind_source(known.view, source, self._sources.look(source))
+            pin = self._sources.look(source)
+            if known.pieces and pin is not None:
+                return bind_source_pieces(engine, view, source, pin, known.pieces)
+            engine.views.bind_source(view, source, pin)
         else:
             model = self._plan.project.models[read.key]
             inputs = tuple(map(self._know, self._reads[read.key]))
             self.bind(inputs)
-            engine.views.bind_frame(known.view, engine.frame(self.sql_of(model, inputs)))
-        return known.view
+            engine.views.bind_frame(view, engine.frame(self.sql_of(model, inputs)))
+        return [view]
 
     def check_table(self, model: str, pinned: PinnedTable) -> None:
         """Raise for a table, of a model, that must not be read.
@@ -350,24 +324,6 @@ def _declared(project: Project, read: Read) -> ModelFile | SeedTable | SourceTab
         case "source":
             group = project.sources
     return group[read.key]
-
-
-def _unknown_source(read: Read, source: SourceTable) -> KnownInput:
-    record = InputRecord(source.name, uri=_uri_of(source))
-    return KnownInput(read, source.name, None, None, record, None)
-
-
-def _known_source(read: Read, source: SourceTable, pin: SourcePin, sources: Sources) -> KnownInput:
-    files = sources.files_of(source, pin)
-    identity = identify_source(source.name, pin, files, declaration_hash(source))
-    value = identity.value if identity is not None else None
-    record = InputRecord(source.name, uri=_uri_of(source), version=pin.version, identity=value)
-    return KnownInput(read, source.name, identity, identity, record, pin.bytes)
-
-
-def _uri_of(source: SourceTable) -> str | None:
-    # What a variable held may be a secret.
-    return None if source.path is None else written(source.path)
 
 
 class _Once(Generic[T]):

@@ -32,7 +32,7 @@ from rocky.run.materialize.build import Materialize
 from rocky.run.outcomes import NO_CONTRIBUTION, NO_NOTES, PipelineContribution, StepNotes
 from rocky.run.prepare.caller import RunOrigin
 from rocky.run.prepare.environment import Environment
-from rocky.run.prepare.inputs import MadeFrom
+from rocky.run.prepare.known_inputs import MadeFrom
 from rocky.run.run_log import RunLog, no_log
 from rocky.spark.warmup import UNKNOWN_WORK, Work
 from rocky.store.delta.signature import NO_AUTHORITY, CommitAuthority

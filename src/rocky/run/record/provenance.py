@@ -26,7 +26,8 @@ from rocky.run.engine.protocol import StepFailure
 from rocky.run.materialize.build import Built
 from rocky.run.outcomes import NO_NOTES, StepNotes, StepOutcome
 from rocky.run.prepare.environment import Environment
-from rocky.run.prepare.inputs import Inputs, MadeFrom
+from rocky.run.prepare.inputs import Inputs
+from rocky.run.prepare.known_inputs import MadeFrom
 from rocky.run.prepare.pins import PinnedTable
 from rocky.run.prepare.resources import RunContext
 from rocky.run.reuse.decisions import Decision
@@ -218,6 +219,7 @@ def _layout(layout: Layout | None) -> LayoutRecord | None:
         layout.partition_columns,
         layout.cluster_by,
         layout.max_rows_per_file,
+        layout.by_files or None,
     )
 
 

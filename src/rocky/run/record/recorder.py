@@ -25,7 +25,7 @@ from rocky.run.engine.protocol import StepFailure
 from rocky.run.materialize.build import Built
 from rocky.run.materialize.seeds import UNCHANGED, seed_target
 from rocky.run.outcomes import NO_NOTES, StepNotes, StepOutcome
-from rocky.run.prepare.inputs import KnownInput, MadeFrom
+from rocky.run.prepare.known_inputs import KnownInput, MadeFrom
 from rocky.run.prepare.pins import PinnedTable
 from rocky.run.record.commits import (
     NO_ADOPTED_COMMITS,

@@ -32,7 +32,7 @@ from rocky.plan.steps import RunPlan, Step
 from rocky.run.checksums import missing_file
 from rocky.run.engine.failures import STEP_ERRORS
 from rocky.run.engine.protocol import Engine
-from rocky.run.prepare.inputs import KnownInput, MadeFrom
+from rocky.run.prepare.known_inputs import KnownInput, MadeFrom
 from rocky.run.prepare.pins import PinnedTable, has_distinctive_hash, identify_table
 from rocky.run.reuse.decisions import FindEntries
 from rocky.store.delta.schema import same_columns

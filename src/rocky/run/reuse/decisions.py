@@ -23,7 +23,7 @@ from rocky.project.configuration.strategies import replaces_all
 from rocky.run.checksums import damaged_file, missing_file
 from rocky.run.comments import ProjectComments
 from rocky.run.prepare.environment import Environment, describe_difference
-from rocky.run.prepare.inputs import KnownInput, MadeFrom
+from rocky.run.prepare.known_inputs import KnownInput, MadeFrom
 from rocky.run.prepare.pins import ProofClass, weakest
 from rocky.run.reuse.history import BuildHistory, Resumption, describe_change, find_nondeterminism
 from rocky.store.delta.comments import Comments, differ

@@ -12,7 +12,8 @@ from rocky.plan.steps import NEEDED, TOLD, RunPlan, Step, step_id
 from rocky.project.configuration.strategies import View
 from rocky.run.materialize.mask_sql import mask_sql_of
 from rocky.run.materialize.seeds import is_loaded, seed_target
-from rocky.run.prepare.inputs import Inputs, MadeFrom
+from rocky.run.prepare.inputs import Inputs
+from rocky.run.prepare.known_inputs import MadeFrom
 from rocky.run.prepare.pins import PinnedTable, Pins, warm_up
 from rocky.run.reuse.decisions import REDESCRIBED, Decision, ReuseDecider
 from rocky.run.reuse.holds import NO_HOLDS, find_lacking

@@ -23,7 +23,7 @@ from rocky.ledger.run_records import ModelExecution, ModelStatus, RunRecord, Run
 from rocky.plan.steps import NEVER_BUILT, RESUMED, RunPlan, Step, reads_of
 from rocky.project.configuration.strategies import Append, Microbatch, TimeInterval, is_inline
 from rocky.project.python_imports import import_doubt
-from rocky.run.prepare.inputs import MadeFrom
+from rocky.run.prepare.known_inputs import MadeFrom
 from rocky.store.delta.snapshot import Snapshot
 
 

@@ -1,0 +1,102 @@
+"""Pieces of an input: its files in groups, each of which is read by one task.
+
+What a row-wise query (`rocky.language.syntax.row_wise`) makes of a piece is a file of its table, so
+that no row is handed from one task to another. Which files are a piece follows from their names
+and sizes alone, so that it is the same on every machine.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import count
+from os.path import commonprefix
+from typing import Final
+
+from rocky.project.sources import SourceTable
+from rocky.run.engine.protocol import Engine, SourcePin
+from rocky.spark.interface import TARGET_FILE_BYTES
+from rocky.store.delta.snapshot import Snapshot
+from rocky.store.warehouse import Table
+
+_MOST_PIECES: Final = 64
+"""Each piece is a branch of the query's plan, which takes Spark some milliseconds."""
+
+_MOST_BYTES: Final = 2 * TARGET_FILE_BYTES
+"""A file that is larger cannot be cut, and one task would do the work of many."""
+
+_FORMATS: Final = ("csv", "json", "orc", "parquet")
+
+SizedFile = tuple[str, int]
+"""What a file is called wherever its input lies, and its bytes."""
+
+
+def table_files(snapshot: Snapshot) -> tuple[SizedFile, ...]:
+    """The files of a table."""
+    return tuple((each.name, each.size) for each in snapshot.files)
+
+
+def source_files(source: SourceTable, pin: SourcePin) -> tuple[SizedFile, ...]:
+    """The files of a source; none of one that is not read as a list of files."""
+    if source.format not in _FORMATS:
+        return ()
+    paths = [path for path, _, _ in pin.files]
+    # Of a path only what may not differ between two machines: not the folder of the source.
+    shared = commonprefix(paths).rpartition("/")[0]  # noqa: RUF071 - URIs, whose slashes count
+    return tuple((path.removeprefix(shared), size) for path, size, _ in pin.files)
+
+
+def split_files(files: Sequence[SizedFile], pieces: int) -> tuple[tuple[int, ...], ...] | None:
+    """The files of each piece by their places, about as many bytes each; None if they do not fit.
+
+    The largest files are placed first, each where the least is.
+    """
+    if not 1 < pieces <= min(_MOST_PIECES, len(files)):
+        return None
+    groups: list[list[int]] = [[] for _ in range(pieces)]
+    filled = [0] * pieces
+    for place in sorted(range(len(files)), key=lambda at: (-files[at][1], files[at][0])):
+        least = filled.index(min(filled))
+        groups[least].append(place)
+        filled[least] += files[place][1]
+    if max(filled) > _MOST_BYTES:
+        return None
+    return tuple(tuple(sorted(group)) for group in groups)
+
+
+def bind_table_pieces(
+    engine: Engine, view: str, table: Table, snapshot: Snapshot, pieces: int
+) -> list[str]:
+    """A view over a table in pieces; the names of all views that this took."""
+    names = []
+    for name, group in _named_groups(view, table_files(snapshot), pieces):
+        part = replace(snapshot, files=tuple(snapshot.files[at] for at in group))
+        engine.views.bind_table(name, table, part)
+        names.append(name)
+    return [*names, _bind_together(engine, view, names)]
+
+
+def bind_source_pieces(
+    engine: Engine, view: str, source: SourceTable, pin: SourcePin, pieces: int
+) -> list[str]:
+    """The same over a source."""
+    names = []
+    for name, group in _named_groups(view, source_files(source, pin), pieces):
+        part = replace(pin, files=tuple(pin.files[at] for at in group))
+        engine.views.bind_source(name, source, part)
+        names.append(name)
+    return [*names, _bind_together(engine, view, names)]
+
+
+def _named_groups(
+    view: str, files: Sequence[SizedFile], pieces: int
+) -> Iterator[tuple[str, tuple[int, ...]]]:
+    # Files that no longer fit are not those that were recorded: then each is a piece.
+    groups = split_files(files, pieces) or tuple((at,) for at in range(len(files)))
+    return zip((f"{view}_{number}" for number in count()), groups, strict=False)
+
+
+def _bind_together(engine: Engine, view: str, names: Sequence[str]) -> str:
+    # The hint has a piece read by one task; Spark must not read all pieces in that one, for which
+    # `spark.sql.unionOutputPartitioning` is held off.
+    parts = [f"SELECT /*+ COALESCE(1) */ * FROM {name}" for name in names]  # noqa: S608 - ours
+    engine.views.bind_frame(view, engine.frame(" UNION ALL ".join(parts)))
+    return view
