@@ -3,7 +3,8 @@
 All variants run in one warm Spark, in turns, and every ratio is taken within a round, so that what
 a busy machine does to one it does to the other. Judged are CPU seconds of the JVM and of Python;
 wall time is printed beside them. The pieces: naming files by their bytes, the rows hash, canonical
-order, and reading a table of many files by its pinned list.
+order (of a row-wise query, whose rows stay in the task that reads them, and of any other, whose
+rows are spread by their hash), and reading a table of many files by its pinned list.
 """
 
 import argparse
@@ -18,6 +19,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from rocky.project.configuration.blocks import Adapter
+from rocky.run.engine.input_pieces import pieces_together
 from rocky.spark.frame import fields_of
 from rocky.spark.interface import Layout
 from rocky.spark.reader import read_files
@@ -29,6 +31,7 @@ from rocky.store.warehouse import Table, open_warehouse
 CODEC = {name: OPTIONS[name] for name in ("compression", "parquet.compression.codec.zstd.level")}
 TICKS = os.sysconf("SC_CLK_TCK")
 MANY_FILES = 1000
+PIECES = 4
 
 
 class Spent(NamedTuple):
@@ -49,7 +52,7 @@ class Name:
 
 def narrow(session: Any, rows: int) -> Any:
     """Seven columns: a key, small numbers, a decimal, dates, a status and a long text."""
-    return session.range(0, rows, 1, 4).selectExpr(
+    return session.range(0, rows, 1, PIECES).selectExpr(
         "id",
         "CAST(pmod(hash(id), 100000) AS INT) AS customer",
         "CAST(pmod(xxhash64(id), 100000000) / 100 AS DECIMAL(18, 2)) AS amount",
@@ -71,7 +74,7 @@ def wide(session: Any, rows: int, columns: int = 60) -> Any:
         "CAST(pmod(hash(id, {0}), 100000) AS DECIMAL(10, 2))",
     )
     made = [f"{kinds[n % len(kinds)].format(n)} AS c{n}" for n in range(columns)]
-    return session.range(0, rows, 1, 4).selectExpr(*made)
+    return session.range(0, rows, 1, PIECES).selectExpr(*made)
 
 
 def measure(work: Callable[[], object], jvm: int) -> Spent:
@@ -119,8 +122,9 @@ def show(label: str, ours: list[Spent], theirs: list[Spent], goal: float) -> Non
 class Writes:
     """The ways to write one input."""
 
-    def __init__(self, frame: Any, table: Table, folder: Path) -> None:
+    def __init__(self, frame: Any, in_pieces: Any, table: Table, folder: Path) -> None:
         self._frame = frame
+        self._in_pieces = in_pieces
         self._fields = fields_of(frame)
         self._table = table
         self._folder = folder
@@ -140,17 +144,23 @@ class Writes:
         """As a model is written that is not canonical."""
         self._staged(Layout())
 
-    def canonical(self) -> None:
-        """As a model is written by default."""
-        self.canonical_bytes = self._staged(Layout(canonical=True, pieces=4))
+    def staying(self) -> None:
+        """As a row-wise model is written by default."""
+        layout = Layout(canonical=True, pieces=PIECES, by_files=True)
+        self.canonical_bytes = self._staged(layout, self._in_pieces)
+
+    def spread(self) -> None:
+        """As any other model is, where it reads that much."""
+        self._staged(Layout(canonical=True, pieces=PIECES))
 
     def spark_bytes(self) -> int:
         """The size of what Spark wrote last."""
         return sum(file.stat().st_size for file in (self._folder / "plain").glob("*.parquet"))
 
-    def _staged(self, layout: Layout) -> int:
+    def _staged(self, layout: Layout, frame: Any = None) -> int:
         staging = self._table.new_staging()
-        write_staged(self._frame, f"{self._table.uri}/{staging}", layout, self._fields)
+        rows = self._frame if frame is None else frame
+        write_staged(rows, f"{self._table.uri}/{staging}", layout, self._fields)
         return self._place(staging)
 
     def _place(self, staging: str) -> int:
@@ -166,12 +176,13 @@ def compare_writes(session: Any, shape: str, frame: Any, folder: Path, rounds: i
     frame.write.parquet(str(folder / f"{shape}-input"))
     source = session.read.parquet(str(folder / f"{shape}-input"))
     table = open_warehouse("warehouse", base=folder).table(Name("c", "s", shape))
-    writes = Writes(source, table, folder)
+    writes = Writes(source, read_in_pieces(session, shape, folder), table, folder)
     variants = {
         "spark": writes.by_spark,
         "addressed": writes.addressed,
         "hashed": writes.hashed,
-        "canonical": writes.canonical,
+        "staying": writes.staying,
+        "spread": writes.spread,
     }
     spent = take_turns(variants, rounds, jvm_of(session))
     plain = median(each.cpu for each in spent["spark"])
@@ -180,11 +191,23 @@ def compare_writes(session: Any, shape: str, frame: Any, folder: Path, rounds: i
     )
     show("  files named by their bytes / Spark's write", spent["addressed"], spent["spark"], 1.0)
     show("  with rows hash / without", spent["hashed"], spent["addressed"], 1.05)
-    show("  with canonical order / without", spent["canonical"], spent["hashed"], 1.25)
-    show("  all of it / Spark's write", spent["canonical"], spent["spark"], 1.3)
+    show("  canonical, row-wise / without order", spent["staying"], spent["hashed"], 1.25)
+    show("  canonical, row-wise / Spark's write", spent["staying"], spent["spark"], 1.3)
+    show("  canonical, spread / without order", spent["spread"], spent["hashed"], 1.25)
+    show("  canonical, spread / Spark's write", spent["spread"], spent["spark"], 1.3)
     size = writes.canonical_bytes / writes.spark_bytes()
     label = "  size of the files / of Spark's"
     print(f"{label:<46}     {size:5.2f}x  goal 1.00x", flush=True)
+
+
+def read_in_pieces(session: Any, shape: str, folder: Path) -> Any:
+    """The input as a row-wise model reads it: each piece in one task."""
+    views = []
+    for number, path in enumerate(sorted((folder / f"{shape}-input").glob("*.parquet"))):
+        views.append(f"{shape}_{number}")
+        session.read.parquet(str(path)).createOrReplaceTempView(views[-1])
+    assert len(views) == PIECES
+    return session.sql(pieces_together(views))
 
 
 def compare_reads(session: Any, folder: Path, rounds: int) -> None:

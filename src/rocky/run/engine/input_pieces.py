@@ -95,8 +95,13 @@ def _named_groups(
 
 
 def _bind_together(engine: Engine, view: str, names: Sequence[str]) -> str:
-    # The hint has a piece read by one task; Spark must not read all pieces in that one, for which
-    # `spark.sql.unionOutputPartitioning` is held off.
-    parts = [f"SELECT /*+ COALESCE(1) */ * FROM {name}" for name in names]  # noqa: S608 - ours
-    engine.views.bind_frame(view, engine.frame(" UNION ALL ".join(parts)))
+    engine.views.bind_frame(view, engine.frame(pieces_together(names)))
     return view
+
+
+def pieces_together(views: Sequence[str]) -> str:
+    """The query over some views that reads each of them in one task of its own."""
+    # Left to itself, Spark would read all of them in one: `spark.sql.unionOutputPartitioning` is
+    # held off for this.
+    parts = [f"SELECT /*+ COALESCE(1) */ * FROM {view}" for view in views]  # noqa: S608 - ours
+    return " UNION ALL ".join(parts)
