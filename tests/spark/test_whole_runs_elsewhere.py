@@ -146,6 +146,38 @@ def test_strategies_and_python_models_run_on_the_callers_connect_session(remote,
     mine.stop()
 
 
+FUNCTION_MODEL = """\
+from pyspark.sql import functions as F
+
+
+def model(events):
+    @F.udf("bigint", useArrow=False)
+    def twice(n):
+        return 2 * n
+
+    return events.select(twice("id").alias("id"))
+"""
+
+
+def test_a_python_model_with_functions_of_its_own_runs_on_a_server(remote, tmp_path):
+    root = write_files(
+        tmp_path / "project",
+        {
+            "sources/raw.toml": SOURCE,
+            "models/doubled.py": FUNCTION_MODEL,
+            "models/doubled.toml": 'inputs = { events = "raw.events" }\n',
+        },
+    )
+    config = (root / "rocky.toml").read_text()
+    (root / "rocky.toml").write_text(
+        config.replace('type = "spark"\n', f'type = "spark"\nremote = "{remote}"\n', 1)
+    )
+    put_rows(root / "data/1.parquet", EVENTS, [{"id": n, "note": None} for n in (1, 2)])
+
+    assert {} == errors_of(build(root, None))
+    assert [2, 4] == sorted(row["id"] for row in rocky.open(root).show("doubled").rows)
+
+
 def test_frames_of_the_callers_connect_session_carry_what_they_read(remote, tmp_path):
     root = write_files(
         tmp_path,

@@ -22,7 +22,6 @@ from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
 from pyspark.errors import PySparkException
-from pyspark.errors import utils as pyspark_errors
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
@@ -275,33 +274,6 @@ def check_version(version: str, where: str, hint: str = "") -> None:
 
 def is_classic(session: Any) -> bool:
     return isinstance(session, SparkSession)
-
-
-_NOTED: Final = "_enable_debugging_cache"
-
-
-@contextmanager
-def active_session(session: Any) -> Iterator[None]:
-    """Let a session be the active one of this thread inside, as it is in a script of its own.
-
-    pyspark notes which line made an expression only where a session is active, and remembers that
-    there was none the first time it looked.
-    """
-    if not is_classic(session):
-        yield
-        return
-    sessions = session._jvm.SparkSession  # noqa: SLF001 - the public API sets none
-    before = sessions.getActiveSession()
-    sessions.setActiveSession(session._jsparkSession)  # noqa: SLF001
-    if getattr(pyspark_errors, _NOTED, True) is False:
-        setattr(pyspark_errors, _NOTED, None)
-    try:
-        yield
-    finally:
-        if before.isDefined():
-            sessions.setActiveSession(before.get())
-        else:
-            sessions.clearActiveSession()
 
 
 def kind_of(master: str) -> Kind:

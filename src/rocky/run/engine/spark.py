@@ -37,7 +37,8 @@ from rocky.run.engine.protocol import (
     Written,
 )
 from rocky.run.engine.sources import NeedsDeltaConnector, find_delta_source
-from rocky.spark.connection import Connection, active_session, adopt_session, function_mode
+from rocky.spark.active_session import active_session
+from rocky.spark.connection import Connection, adopt_session, function_mode
 from rocky.spark.executors import Executors
 from rocky.spark.failures import SPARK_ERRORS
 from rocky.spark.frame import fields_of, take_rows, take_table

@@ -220,7 +220,7 @@ class Builder:
             return self._reuse.reuse(step, made_from, decision)
         layout = self._layout(step, model, made_from)
         if layout.by_files:
-            made_from = self._inputs.read_in_pieces(step.key, layout.pieces)
+            made_from = self._inputs.made_from(step.key, layout.pieces)
         self._inputs.bind(made_from.inputs)
         before = None if self._is_whole(model) else table.snapshot()
         if before is not None:
@@ -297,7 +297,7 @@ class Builder:
             project.config.store,
             [each.bytes for each in inputs],
             project.functions,
-            lambda: self._inputs.files_of(inputs[0]),
+            lambda: inputs[0].files,
         )
 
     def _assemble(

@@ -26,13 +26,7 @@ from rocky.project.configuration.strategies import is_inline
 from rocky.project.python_imports import import_doubt
 from rocky.project.python_models import inputs_of
 from rocky.project.sources import SourceTable
-from rocky.run.engine.input_pieces import (
-    SizedFile,
-    bind_source_pieces,
-    bind_table_pieces,
-    source_files,
-    table_files,
-)
+from rocky.run.engine.input_pieces import bind_source_pieces, bind_table_pieces
 from rocky.run.engine.origins import QueryOrigin
 from rocky.run.engine.protocol import Engine
 from rocky.run.engine.sources import Sources, declaration_of
@@ -79,8 +73,13 @@ class Inputs:
         self._bound: _Once[list[str]] = _Once()
         self._pieces: dict[str, int] = {}
 
-    def made_from(self, key: str) -> MadeFrom:
-        """What a model is made from. All tables it reads must be pinned."""
+    def made_from(self, key: str, pieces: int = 0) -> MadeFrom:
+        """What a model is made from. All tables it reads must be pinned.
+
+        With `pieces` its input is read in so many, from now on.
+        """
+        if pieces:
+            self._pieces[key] = pieces
         inputs = tuple(self._know(read) for read in self._reads[key])
         if key in self._pieces:
             inputs = tuple(replace(each, pieces=self._pieces[key]) for each in inputs)
@@ -100,21 +99,6 @@ class Inputs:
         for each in inputs:
             key = (each.read, each.pieces)
             self._bound.make(key, lambda each=each: self._bind(each))  # type: ignore[misc]
-
-    def files_of(self, known: KnownInput) -> tuple[SizedFile, ...]:
-        """The files of an input; none where it is no list of files, or nobody knows them."""
-        if known.pinned is not None:
-            return table_files(known.pinned.snapshot)
-        if known.read.kind != "source":
-            return ()
-        source = self._source(known.read)
-        pin = self._sources.look(source)
-        return source_files(source, pin) if pin is not None else ()
-
-    def read_in_pieces(self, key: str, pieces: int) -> MadeFrom:
-        """What a model is made from, from now on read in pieces."""
-        self._pieces[key] = pieces
-        return self.made_from(key)
 
     def bind_query(self, key: str) -> None:
         """Make a view of a model that has no table."""

@@ -11,6 +11,7 @@ from rocky.ledger.run_records import InputRecord
 from rocky.plan.steps import Read
 from rocky.project.sources import SourceTable
 from rocky.project.toml.variables import written
+from rocky.run.engine.input_pieces import SizedFile, source_files, table_files
 from rocky.run.engine.protocol import SourcePin
 from rocky.run.engine.sources import Sources, declaration_hash
 from rocky.run.prepare.pins import Identity, PinnedTable, ProofClass, identify_source
@@ -23,8 +24,8 @@ class KnownInput:
     """One input of a step.
 
     `identity` is None when it could change unseen, `bytes` when nobody knows its size. `rows`
-    identifies it by its rows, where they have a hash. `pieces` is how many it is
-    read in, if it is (`rocky.run.engine.input_pieces`).
+    identifies it by its rows, where they have a hash. `found` is a source as it was pinned.
+    `pieces` is how many it is read in, if it is (`rocky.run.engine.input_pieces`).
     """
 
     read: Read
@@ -34,7 +35,15 @@ class KnownInput:
     record: InputRecord
     bytes: int | None
     pinned: PinnedTable | None = None
+    found: tuple[SourceTable, SourcePin] | None = None
     pieces: int = 0
+
+    @property
+    def files(self) -> tuple[SizedFile, ...]:
+        """Its files; none where it is no list of files, or nobody knows them."""
+        if self.pinned is not None:
+            return table_files(self.pinned.snapshot)
+        return () if self.found is None else source_files(*self.found)
 
     @property
     def view(self) -> str:
@@ -86,7 +95,8 @@ def known_source(read: Read, source: SourceTable, pin: SourcePin, sources: Sourc
     identity = identify_source(source.name, pin, files, declaration_hash(source))
     value = identity.value if identity is not None else None
     record = InputRecord(source.name, uri=_uri_of(source), version=pin.version, identity=value)
-    return KnownInput(read, source.name, identity, identity, record, pin.bytes)
+    found = (source, pin)
+    return KnownInput(read, source.name, identity, identity, record, pin.bytes, found=found)
 
 
 def _uri_of(source: SourceTable) -> str | None:
