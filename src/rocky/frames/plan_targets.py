@@ -11,7 +11,22 @@ from rocky.language.declared_functions import DeclaredFunction, FunctionParamete
 from rocky.project.python_models import FUNCTION, inputs_of
 
 
-def encode_target(request: PlanRequest, root: Path) -> dict[str, Any]:
+class SentModules:
+    """The texts of modules, each sent once however many targets import it."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+        self._keys: dict[bytes, str] = {}
+
+    def add(self, data: bytes) -> str:
+        """The key under which a text is sent."""
+        key = self._keys.setdefault(data, str(len(self._keys)))
+        # Bytes as a text: in which encoding they are, Python says when it compiles them.
+        self.texts[key] = data.decode("latin-1")
+        return key
+
+
+def encode_target(request: PlanRequest, root: Path, modules: SentModules) -> dict[str, Any]:
     """What is built for a model of the project at `root`, whose path is whole."""
     model = request.model
     folder = PurePosixPath(model.path).parent
@@ -22,7 +37,8 @@ def encode_target(request: PlanRequest, root: Path) -> dict[str, Any]:
         "function": FUNCTION,
         "root": str(root),
         "folders": [str(root / each) for each in (folder, *folder.parents)],
-        "files": [str(each) for each in model.imports.files],
+        "code": {path: modules.add(data) for path, data in model.imports.code.items()},
+        "doubtful": model.imports.doubt is not None,
         "plain": model.imports.irregularity is None,
         "inputs": {each.parameter: each.table for each in inputs_of(model)},
         "tables": encode_schemas(request),
