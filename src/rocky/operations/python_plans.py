@@ -1,9 +1,9 @@
 """Who may have the code of Python models run, and the plans that a compile is handed for it.
 
 A command that a person gives to compile or to run builds the plans that are not known yet. What
-judges somebody else's change (`ci` and its kind) does so only where `[python] analyse` says
-`"always"`, an editor where whoever started it vouches for the folder. All that only reads has the
-plans that were built before, and runs nothing.
+judges somebody else's change (`ci` and its kind) does so only where its environment asks for it: no
+file will do, because the change has those. An editor does where whoever started it vouches for the
+folder. All that only reads has the plans that were built before, and runs nothing.
 """
 
 import os
@@ -15,10 +15,14 @@ from typing import Final, Literal
 from rocky.analysis.compilation import NO_RECORDS, Compilation, Record
 from rocky.analysis.python_plans import NO_PLANS, Plans
 from rocky.compiler.passes import compile_project
+from rocky.errors import InvalidRequest
 from rocky.project import Project
 
-Asker = Literal["person", "judge", "reader"]
-"""Who wants to know: somebody who compiles or runs, what judges a change, or what only reads."""
+Asker = Literal["person", "reader"]
+"""Who wants to know: somebody who compiles or runs, or what only reads."""
+
+ASKED: Final = "ROCKY_ANALYSE"
+"""The variable by which the build that judges a change has its code run."""
 
 _MOST_JOBS: Final = 4
 SECONDS: Final = 30
@@ -27,8 +31,15 @@ SECONDS: Final = 30
 
 def may_build(project: Project, asker: Asker) -> bool:
     """Whether the code of Python models may be run for somebody."""
-    analyse = project.config.python.analyse
-    return analyse == "always" if asker == "judge" else analyse != "never" and asker == "person"
+    return project.config.python.analyse != "never" and asker == "person"
+
+
+def judge(environment: Mapping[str, str]) -> Asker:
+    """For whom a change is compiled that is to be judged. Raises InvalidRequest."""
+    asked = environment.get(ASKED, "")
+    if asked not in ("", "always"):
+        raise InvalidRequest(f"`{ASKED}` is `{asked}`: it is `always`, or not set")
+    return "person" if asked else "reader"
 
 
 @contextmanager
