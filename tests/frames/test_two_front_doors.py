@@ -7,7 +7,8 @@ from pyspark.sql import functions as F  # noqa: N812 - as people write PySpark
 from pyspark.sql.window import Window
 
 from rocky.compiler.model_records import with_functions
-from rocky.frames.frame_check import Frames, lineage_of
+from rocky.frames.column_edges import lineage_of
+from rocky.frames.frame_check import Frames
 from rocky.frames.layers import every_layer
 from rocky.language.binder.logic.normal_form import normal_hash
 from rocky.language.binder.query import bind_text

@@ -144,7 +144,7 @@ def fingerprint(request: PlanRequest) -> bytes:
             model.path,
             model.imports.outside,
             distribution_version("pyspark"),
-            encode_schemas(request),
+            encode_schemas(request.tables),
             [encode_function(each) for each in request.functions],
         ]
     )

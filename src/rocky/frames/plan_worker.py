@@ -1,4 +1,4 @@
-"""The process in which plans of Python models are built: a program of its own, run by path.
+"""The process in which plans of Python code are built: a program of its own, run by path.
 
 It reads lines of JSON and answers each target with one line of MessagePack in base64. Targets are
 built in forks of it, which have PySpark loaded: those that are plain share one, each other has its
@@ -203,11 +203,18 @@ def _build(target: dict[str, Any], guard: Guard) -> PythonPlan:
     texts = {f"{root}/{each}": data.decode("utf-8", "replace") for each, data in code.items()}
     places = PlanPlaces(root, {**texts, path: target["text"]})
     finder = ModuleFinder(Path(root), target["folders"], code, looks=target["doubtful"])
+    if target["doubtful"]:
+        # What no text names may lie anywhere, also beside a file that is not the project's.
+        sys.path[:0] = target["folders"]
     guard.opened.clear()
     with Frames(tables_by_name(schemas, functions)) as frames, _found_by(finder):
 
         def make() -> Any:
-            inputs = {name: frames.table(table) for name, table in target["inputs"].items()}
+            # A parameter without a table is the session itself.
+            inputs = {
+                name: frames.table(table) if table else frames.session
+                for name, table in target["inputs"].items()
+            }
             return _function(path, target["text"], target["function"])(**inputs)
 
         plan = build_plan(make, frames, places)

@@ -18,8 +18,8 @@ from rocky.compiler.passes import compile_project
 from rocky.errors import InvalidRequest
 from rocky.project import Project
 
-Asker = Literal["person", "reader"]
-"""Who wants to know: somebody who compiles or runs, or what only reads."""
+Asker = Literal["person", "reader", "by name"]
+"""Who wants to know: somebody who compiles or runs, what only reads, or who asks for plans."""
 
 ASKED: Final = "ROCKY_ANALYSE"
 """The variable by which the build that judges a change has its code run."""
@@ -31,7 +31,8 @@ SECONDS: Final = 30
 
 def may_build(project: Project, asker: Asker) -> bool:
     """Whether the code of Python models may be run for somebody."""
-    return project.config.python.analyse != "never" and asker == "person"
+    allowed = project.config.python.analyse != "never"
+    return asker == "by name" or (allowed and asker == "person")
 
 
 def judge(environment: Mapping[str, str]) -> Asker:
@@ -44,13 +45,19 @@ def judge(environment: Mapping[str, str]) -> Asker:
 
 @contextmanager
 def open_plans(
-    project: Project, asker: Asker, *, cache: bool = True, place: Path | None = None
+    project: Project,
+    asker: Asker,
+    *,
+    cache: bool = True,
+    place: Path | None = None,
+    seconds: float | None = None,
 ) -> Iterator[Plans]:
     """The plans of a project's Python models, for as long as it is compiled.
 
-    `place` is the project under whose name they are kept, where that is another.
+    `place` is the project under whose name they are kept, where that is another. A model may take
+    so many `seconds`.
     """
-    plans = _plans(project, asker, cache=cache, place=place)
+    plans = _plans(project, asker, cache=cache, place=place, seconds=seconds)
     try:
         yield plans
     finally:
@@ -59,8 +66,16 @@ def open_plans(
             close()
 
 
-def _plans(project: Project, asker: Asker, *, cache: bool, place: Path | None) -> Plans:
-    if project.config.python.analyse == "never" or not has_python(project):
+def _plans(
+    project: Project,
+    asker: Asker,
+    *,
+    cache: bool,
+    place: Path | None,
+    seconds: float | None = None,
+) -> Plans:
+    off = project.config.python.analyse == "never" and asker != "by name"
+    if off or not has_python(project):
         return NO_PLANS
     # A project without Python models shall not wait for it.
     from rocky.frames.plan_source import ProjectPlans  # noqa: PLC0415
@@ -69,8 +84,8 @@ def _plans(project: Project, asker: Asker, *, cache: bool, place: Path | None) -
         project.root,
         builds=may_build(project, asker),
         place=(place or project.root) if cache else None,
-        seconds=SECONDS,
-        jobs=_jobs(),
+        seconds=seconds or SECONDS,
+        jobs=plan_jobs(),
     )
 
 
@@ -116,6 +131,7 @@ def plans_of_session(asker: Asker) -> Callable[[Project], Plans]:
     return plans
 
 
-def _jobs() -> int:
+def plan_jobs() -> int:
+    """How many processes may build plans at once."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
     return min(cores, _MOST_JOBS)
