@@ -7,7 +7,9 @@ from pyspark.sql import functions as F  # noqa: N812 - as people write PySpark
 from pyspark.sql.window import Window
 
 from rocky.compiler.model_records import with_functions
-from rocky.frames.frame_check import Frames, lineage_of
+from rocky.frames.column_edges import lineage_of
+from rocky.frames.frame_check import Frames
+from rocky.frames.layers import every_layer
 from rocky.language.binder.logic.normal_form import normal_hash
 from rocky.language.binder.query import bind_text
 from rocky.language.datatypes.text import parse_schema
@@ -102,11 +104,175 @@ def test_names_of_variables_and_helpers_leave_the_query_as_it_is() -> None:
     assert facts(one, tables) == facts(other, tables)
 
 
-def test_a_join_has_the_types_and_lineage_of_its_sql() -> None:
-    tables = tables_by_name({name: parse_schema(each) for name, each in TABLES.items()})
-    text = "SELECT name, sum(amount) AS total FROM orders LEFT JOIN customers USING (customer_id) GROUP BY name"
-    with Frames(TABLES) as frames:
-        joined = frames.orders.join(frames.customers, "customer_id", "left")
-        made = frames.check(joined.groupBy("name").agg(F.sum("amount").alias("total")))
+def by_name(how: str):
+    return lambda o, c: o.join(c, "customer_id", how)
 
-    assert facts(text, tables)[:2] == facts(made.sql, tables)[:2]
+
+def by_condition(how: str):
+    return lambda o, c: o.join(c, o.customer_id == c.customer_id, how)
+
+
+_ON = "ON orders.customer_id = customers.customer_id"
+_BY_NAME = {
+    "JOIN": "inner",
+    "LEFT JOIN": "left",
+    "RIGHT JOIN": "right",
+    "FULL OUTER JOIN": "full",
+}
+JOINS = {
+    **{
+        f" FROM orders {words} customers USING (customer_id)": by_name(how)
+        for words, how in _BY_NAME.items()
+    },
+    **{
+        f" FROM orders {words} customers {_ON}": by_condition(how)
+        for words, how in _BY_NAME.items()
+    },
+    " FROM orders CROSS JOIN customers": lambda o, c: o.crossJoin(c),
+}
+JOIN_FILTERS = {
+    "": lambda j: j,
+    " WHERE amount > 1 AND country = 'NL'": lambda j: j.filter(
+        (F.col("amount") > 1) & (F.col("country") == "NL")
+    ),
+}
+JOIN_LISTS = {
+    "SELECT id, name{}": lambda j: j.select("id", "name"),
+    "SELECT id, amount * 2 AS twice, upper(country) AS land{}": lambda j: j.select(
+        "id", (F.col("amount") * 2).alias("twice"), F.upper("country").alias("land")
+    ),
+    "SELECT country, sum(amount) AS total, count(*) AS orders{} GROUP BY country": lambda j: (
+        j.groupBy("country").agg(F.sum("amount").alias("total"), F.count("*").alias("orders"))
+    ),
+    "SELECT id, rank() OVER (PARTITION BY country ORDER BY amount DESC) AS place{}": lambda j: (
+        j.select(
+            "id",
+            F.rank().over(Window.partitionBy("country").orderBy(F.desc("amount"))).alias("place"),
+        )
+    ),
+}
+JOIN_CASES = [
+    (head.format(tables + condition) + tail, (joined, filtered, listed, ended))
+    for (tables, joined), (condition, filtered), (head, listed), (tail, ended) in itertools.product(
+        JOINS.items(), JOIN_FILTERS.items(), JOIN_LISTS.items(), TAILS.items()
+    )
+]
+OTHER_JOINS = {
+    "SELECT * FROM orders JOIN customers USING (customer_id)": lambda o, c, p: o.join(
+        c, "customer_id"
+    ),
+    "SELECT *, amount + 1 AS more FROM orders LEFT JOIN customers USING (customer_id)": (
+        lambda o, c, p: o.join(c, "customer_id", "left").withColumn("more", F.col("amount") + 1)
+    ),
+    "SELECT * FROM orders LEFT ANTI JOIN customers USING (customer_id) WHERE id > 1": (
+        lambda o, c, p: o.join(c, "customer_id", "anti").filter("id > 1")
+    ),
+    "SELECT id FROM orders LEFT SEMI JOIN customers ON orders.customer_id = customers.customer_id": (
+        lambda o, c, p: o.join(c, o.customer_id == c.customer_id, "semi").select("id")
+    ),
+    "SELECT customer_id, name FROM orders FULL OUTER JOIN customers USING (customer_id)": (
+        lambda o, c, p: o.join(c, "customer_id", "full").select("customer_id", "name")
+    ),
+    "SELECT name FROM orders JOIN customers USING (customer_id) WHERE status = 'paid' AND country = 'NL'": (
+        lambda o, c, p: (
+            o.filter(o.status == "paid")
+            .join(c, "customer_id")
+            .where("country = 'NL'")
+            .select("name")
+        )
+    ),
+    "SELECT name, label FROM orders JOIN customers USING (customer_id) LEFT JOIN raw.products USING (id)"
+    " WHERE amount > 1 ORDER BY name LIMIT 3": (
+        lambda o, c, p: (
+            o.filter("amount > 1")
+            .join(c, "customer_id")
+            .join(p, "id", "left")
+            .select("name", "label")
+            .orderBy("name")
+            .limit(3)
+        )
+    ),
+    f"SELECT name, label FROM orders JOIN customers {_ON}"
+    " JOIN raw.products AS p ON orders.status = p.label": (
+        lambda o, c, p: (
+            o.join(c, o.customer_id == c.customer_id)
+            .join(p, o.status == p.label)
+            .select("name", "label")
+        )
+    ),
+}
+JOINED_TABLES = {**TABLES, "raw.products": "id bigint, label string, price double"}
+
+
+@pytest.mark.parametrize(("text", "steps"), JOIN_CASES, ids=[text for text, _ in JOIN_CASES])
+def test_a_join_is_the_same_in_sql_and_in_python(text: str, steps) -> None:
+    tables = tables_by_name({name: parse_schema(each) for name, each in TABLES.items()})
+    joined, *rest = steps
+    with Frames(TABLES) as frames:
+        frame = joined(frames.orders, frames.customers)
+        for step in rest:
+            frame = step(frame)
+        made = frames.check(frame)
+
+    assert facts(text, tables) == facts(made.sql, tables)
+
+
+@pytest.mark.parametrize(("text", "make"), OTHER_JOINS.items(), ids=list(OTHER_JOINS))
+def test_joins_of_joins_and_of_filtered_tables_are_one_query(text: str, make) -> None:
+    tables = tables_by_name({name: parse_schema(each) for name, each in JOINED_TABLES.items()})
+    with Frames(JOINED_TABLES) as frames:
+        made = frames.check(make(frames.orders, frames.customers, frames.table("raw.products")))
+
+    assert facts(text, tables) == facts(made.sql, tables)
+
+
+CLASHING = {
+    "orders": "id bigint not null, ref bigint, name string, customers struct<name: string>",
+    "customers": "id bigint not null, name string not null, ref bigint, orders int",
+    "raw.orders": "ref bigint, day date not null",
+}
+CLASHES = {
+    "a column of one side by its frame": lambda o, c, r: o.join(c, "id").select(c.name, o.ref),
+    "the key of the other side": lambda o, c, r: o.join(c, "id", "left").select(c.id, "orders"),
+    "a field that is called as a table": lambda o, c, r: o.join(c, o.id == c.id).select(
+        F.col("customers.name").alias("n")
+    ),
+    "a column that is called as a table": lambda o, c, r: o.join(c, "id").select("orders"),
+    "a name that a join below has twice": lambda o, c, r: (
+        o.join(c, o.id == c.id).join(r, o.ref == r.ref).select("day", o.name, r.ref)
+    ),
+    "a table that is joined to itself": lambda o, c, r: (
+        o.filter("id > 1").join(o.select("id", "ref"), "id").select("id", "name")
+    ),
+    "a table that is joined twice": lambda o, c, r: (
+        o.join(c, "id").join(o.filter("ref > 1"), "id").select("id", "orders")
+    ),
+    "tables whose last names are equal": lambda o, c, r: o.join(r, "ref").select("id", "day"),
+    "a star over names that are there twice": lambda o, c, r: (
+        o.join(c, "id").select("*", F.lit(1).alias("one")).select("one", "orders")
+    ),
+    "a condition before an outer join": lambda o, c, r: (
+        o.filter("ref > 1").join(c, "id", "right").select("id", "orders")
+    ),
+    "a struct of all columns": lambda o, c, r: o.join(r, "ref").select(F.struct("*").alias("s")),
+    "a literal that reads like a name": lambda o, c, r: o.join(c, "id").select(
+        F.lit("frame_1.id name").alias("n")
+    ),
+    "a new column with a name that is there twice": lambda o, c, r: (
+        o.join(c, "id").select(F.col("orders").alias("name")).orderBy("name")
+    ),
+}
+
+
+@pytest.mark.parametrize("make", CLASHES.values(), ids=list(CLASHES))
+def test_a_join_whose_names_clash_gives_what_its_layers_give(make) -> None:
+    tables = tables_by_name({name: parse_schema(each) for name, each in CLASHING.items()})
+    with Frames(CLASHING) as frames:
+        frame = make(frames.orders, frames.customers, frames.table("raw.orders"))
+        top, made = frames.lowered(frame).top, frames.check(frame)
+    layers = [each for each in every_layer(top) if each.body is not None]
+    common = ", ".join(f"{each.name} AS ({each.body.text})" for each in layers)
+    listed = ", ".join(f"`{each.sql}` AS `{each.name}`" for each in top.visible)
+    layered = f"WITH {common} SELECT {listed} FROM {top.name}"
+
+    assert facts(layered, tables)[:2] == facts(made.sql, tables)[:2]

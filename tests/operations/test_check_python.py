@@ -1,12 +1,14 @@
 """The code of Python models is looked at in a process apart, and can do nothing else there."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from rocky.errors import InvalidRequest
 from rocky.operations.check.check_python import CheckPythonRequest, check_python
+from rocky.operations.workspace import compile_workspace
 from tests.operations.projects import open_project
 from tests.project.projects import finding
 
@@ -164,6 +166,29 @@ def test_code_sees_neither_the_environment_nor_what_another_model_left_behind(ch
     assert "ValueError: none" in said(checked, "spies")[0]
     assert [] == said(checked, "leaves") + said(checked, "finds") + said(checked, "prints")
     assert [] == said(checked, "goes_on")
+
+
+@pytest.mark.slow
+def test_a_plan_that_a_compile_built_is_not_built_again(tmp_path: Path, monkeypatch) -> None:
+    files = {"sources/raw.toml": ORDERS, "models/good.py": MODELS["good"]}
+    workspace = open_project(tmp_path, {**files, "models/good.toml": DECLARED})
+    compile_workspace(workspace, asker="person")
+    # Where no process can be started, what is known is what there was.
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "no_python"))
+    report = check_python(workspace, CheckPythonRequest())
+
+    assert [("good", 1)] == [(each.name, len(each.columns)) for each in report.models]
+
+
+@pytest.mark.slow
+def test_code_that_is_asked_for_by_name_is_run_whatever_the_setting_says(tmp_path: Path) -> None:
+    setting = '[pipeline.shop]\nmodels = "models/**"\n[python]\nanalyse = "never"\n'
+    files = {"rocky.toml": setting, "sources/raw.toml": ORDERS, "models/good.py": MODELS["good"]}
+    workspace = open_project(tmp_path, {**files, "models/good.toml": DECLARED})
+    report = check_python(workspace, CheckPythonRequest())
+
+    assert [("good", "SELECT id FROM raw.orders")] == [(e.name, e.sql) for e in report.models]
+    assert not compile_workspace(workspace, asker="person").has_errors
 
 
 def test_a_model_in_sql_is_refused_by_name(tmp_path: Path) -> None:

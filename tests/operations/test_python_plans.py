@@ -5,17 +5,22 @@ import os
 import py_compile
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from rocky.analysis.lineage import ColumnRef, Lineage
 from rocky.compiler.fingerprints import fingerprints_of
-from rocky.errors import RockyError
+from rocky.errors import InvalidRequest, RockyError
+from rocky.operations.changes.revisions import open_sides
+from rocky.operations.check.ci import CiRequest, ci
 from rocky.operations.check.emit_sql import EmitSqlRequest, emit_sql
-from rocky.operations.workspace import compile_workspace
+from rocky.operations.python_plans import compile_analysed
+from rocky.operations.workspace import Workspace, compile_workspace, load_workspace
 from rocky.project.user_cache import cache_place
 from tests.operations.projects import open_project
+from tests.project.git.repos import make_repo
 from tests.project.projects import finding
 
 ORDERS = """
@@ -226,6 +231,25 @@ def test_the_sql_of_a_plan_is_printed_where_there_is_one(tmp_path: Path) -> None
         emit_sql(workspace, EmitSqlRequest("coded"))
 
 
+@pytest.mark.slow
+def test_a_plan_is_built_from_the_modules_that_were_loaded_and_not_from_their_files(
+    tmp_path: Path,
+) -> None:
+    helped = "from _lib import chosen\n\n\ndef model(orders):\n    return chosen(orders)\n"
+    library = "def chosen(orders):\n    return orders.select({})\n"
+    files = {**files_of({"paid": (helped, INPUTS)}), "models/_lib.py": library.format("'id'")}
+    project = load_workspace(open_project(tmp_path, files))
+    (tmp_path / "models/_lib.py").write_text(library.format("'id', 'status'"))
+
+    built = compile_analysed(project, "person", cache=False)
+    (tmp_path / "models/_lib.py").unlink()
+    again = compile_analysed(project, "person", cache=False)
+
+    assert [] == said(built, "paid") == said(again, "paid")
+    assert columns(built, "paid") == columns(again, "paid")
+    assert 1 == len(columns(built, "paid"))
+
+
 # ------------------------------------------------------------------ who runs it
 
 
@@ -236,7 +260,7 @@ def test_what_only_reads_runs_no_code_and_uses_plans_that_were_built(tmp_path: P
     before = compile_workspace(workspace)
     built = compile_workspace(workspace, asker="person")
     after = compile_workspace(workspace)
-    judged = compile_workspace(workspace, cache=False, asker="judge")
+    judged = compile_workspace(workspace, cache=False)
 
     assert [
         "W025 models/paid.py what `paid` gives is not known here: its code was not run"
@@ -248,25 +272,71 @@ def test_what_only_reads_runs_no_code_and_uses_plans_that_were_built(tmp_path: P
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("setting", "person", "judge"),
-    [("always", [], []), ("trusted", [], ["W025"]), ("never", ["E017"], ["E017"])],
+    ("setting", "found"),
+    [
+        ("trusted", {"person": [], "ci": ["W025"], "asked": []}),
+        ("never", {"person": ["E017"], "ci": ["E017"], "asked": ["E017"]}),
+    ],
 )
-def test_the_setting_decides_for_whom_code_is_run(
-    tmp_path: Path, setting: str, person: list[str], judge: list[str]
+def test_the_setting_and_who_asks_decide_for_whom_code_is_run(
+    tmp_path: Path, setting: str, found: dict[str, list[str]]
 ) -> None:
     files = files_of({"paid": (PAID, INPUTS)})
     files["rocky.toml"] += f'[python]\nanalyse = "{setting}"\n'
     workspace = open_project(tmp_path, files)
+    asked = replace(workspace, environment={"ROCKY_ANALYSE": "always"})
 
-    found = {
-        asker: [
-            each[:4]
-            for each in said(compile_workspace(workspace, cache=False, asker=asker), "paid")
-        ]
-        for asker in ("person", "judge")
+    compiled = compile_workspace(workspace, cache=False, asker="person")
+    judged = {
+        "ci": ci(workspace, CiRequest(cache=False)),
+        "asked": ci(asked, CiRequest(cache=False)),
     }
 
-    assert {"person": person, "judge": judge} == found
+    assert found == {
+        "person": [each[:4] for each in said(compiled, "paid")],
+        **{
+            name: [each.code.value for each in report.found if each.model == "paid"]
+            for name, report in judged.items()
+        },
+    }
+
+
+def test_no_file_of_a_change_has_its_code_run_where_it_is_judged(tmp_path: Path) -> None:
+    wrote = HEAD + f"    raise ValueError(open('{tmp_path}/secret').read())\n"
+    files = files_of({"paid": (wrote, INPUTS)})
+    files |= {"secret": "seen", ".env": "ROCKY_ANALYSE=always\n"}
+    files["rocky.toml"] += '[python]\nanalyse = "always"\n'
+
+    report = ci(open_project(tmp_path, files), CiRequest(cache=False))
+
+    said_of = [finding(report.project, each) for each in report.found]
+    assert ["E018 rocky.toml:4:11 '\"always\"' `always` is not one of `trusted`, `never`"] == [
+        each for each in said_of if "rocky.toml" in each
+    ]
+    assert [] == [each for each in said_of if "seen" in each]
+
+
+@pytest.mark.slow
+def test_a_change_is_compared_by_the_plans_of_its_code_only_where_that_is_asked_for(
+    tmp_path: Path,
+) -> None:
+    root = make_repo(tmp_path / "repo", files_of({"paid": (PAID, INPUTS)})).root
+    workspace = Workspace(root)
+    (root / "models/paid.py").write_text(PAID.replace("'id', ", ""))
+    counts = []
+    for environment in ({}, {"ROCKY_ANALYSE": "always"}):
+        looking = replace(workspace, environment=environment)
+        with open_sides(looking, "HEAD", exact=True) as sides:
+            counts.append([len(columns(each, "paid")) for each in (sides.base, sides.head)])
+
+    assert [[0, 0], [2, 1]] == counts
+
+
+def test_another_word_than_the_one_that_asks_is_refused(tmp_path: Path) -> None:
+    workspace = open_project(tmp_path, {}, environment={"ROCKY_ANALYSE": "yes"})
+
+    with pytest.raises(InvalidRequest, match="`ROCKY_ANALYSE` is `yes`: it is `always`"):
+        ci(workspace, CiRequest())
 
 
 # ------------------------------------------------------------------ fingerprints

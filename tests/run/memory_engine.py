@@ -27,7 +27,7 @@ from rocky.language.datatypes.text import parse_type
 from rocky.language.datatypes.types import StructField
 from rocky.project.seeds import SeedTable
 from rocky.project.sources import SourceTable
-from rocky.run.engine.protocol import EngineFacts, Kept, SourcePin, Written
+from rocky.run.engine.protocol import EngineFacts, Kept, PythonCode, SourcePin, Written
 from rocky.run.engine.sources import find_delta_source
 from rocky.spark.failures import classify_failure
 from rocky.spark.interface import Failure, Layout, Metrics
@@ -263,9 +263,9 @@ class MemoryEngine:
         self._ask(f"DESCRIBE {spoken}")
         return spoken
 
-    def python_frame(self, path: Path, text: str, inputs: Mapping[str, str]) -> str:
+    def python_frame(self, model: PythonCode, inputs: Mapping[str, str]) -> str:
         # No Python is run: the query stands in a remark.
-        query = text.split("# query: ")[1].splitlines()[0]
+        query = model.text.split("# query: ")[1].splitlines()[0]
         return self.frame(query.format(**inputs))
 
     def columns(self, frame: str) -> tuple[StructField, ...]:

@@ -4,17 +4,27 @@
 SQL and in Python has the same normal form, and so the same hash.
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from rocky.frames.fragments import AND, Fragment, joined, operand, sql
+from rocky.frames.join_scope import JoinScope, follow
 from rocky.frames.layers import Layer
+
+_TABLE: Final = re.compile(r"[\w.]+")
+_CHANCE: Final = re.compile(r"rand|uuid|shuffle|monotonically", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Clauses:
-    """A query in its parts; `table` is FROM and all that belongs to it."""
+    """A query in its parts; `table` is FROM and all that belongs to it.
+
+    `scope` is what names mean in a query over a join, and `whole` tells that it still gives all
+    columns of it.
+    """
 
     distinct: bool
     listed: Fragment
@@ -23,11 +33,14 @@ class Clauses:
     group: Fragment | None = None
     order: Fragment | None = None
     limit: Fragment | None = None
+    scope: JoinScope | None = None
+    whole: bool = False
 
     @property
     def passes_all(self) -> bool:
         """Whether it gives the columns of its table as they are."""
-        return not self.distinct and self.group is None and self.listed.text == "*"
+        simple = not self.distinct and self.group is None
+        return simple and (self.whole or self.listed.text == "*")
 
     @property
     def fragment(self) -> Fragment:
@@ -54,6 +67,12 @@ def clauses_of(head: str, listed: Fragment, table: Fragment, rest: Fragment) -> 
     return replace(made, limit=rest) if text.startswith(" LIMIT ") else None
 
 
+def clauses_of_join(scope: JoinScope, table: Fragment) -> Clauses:
+    """A join in its parts."""
+    listed = sql("*") if scope.starred else scope.listed
+    return Clauses(False, listed, table, scope=scope, whole=True)
+
+
 def fused_bodies(layers: Sequence[Layer]) -> dict[str, Fragment]:
     """The queries of layers by name, without those that became part of their only reader."""
     readers = Counter(below.name for each in layers if each.body for below in each.inputs)
@@ -67,26 +86,90 @@ def fused_bodies(layers: Sequence[Layer]) -> dict[str, Fragment]:
         if clauses is None:
             continue
         below = each.inputs[0].name if each.inputs else ""
-        if below in whole and readers[below] == 1 and clauses.table.text == f" FROM {below}":
-            made = _merged(whole[below], clauses)
-            if made is not None:
-                del bodies[below]
-                clauses = made
-                bodies[each.name] = made.fragment
+        made = None
+        if below in whole and readers[below] == 1:
+            if clauses.table.text == f" FROM {below}":
+                made = _merged(whole[below], clauses, below)
+            elif clauses.scope is not None:
+                made = _chained(whole[below], clauses, below)
+        if made is not None:
+            del bodies[below]
+            clauses = made
+        if made is not None or (clauses.scope is not None and clauses.scope.starred):
+            bodies[each.name] = clauses.fragment
         whole[each.name] = clauses
     return bodies
 
 
-def _merged(below: Clauses, above: Clauses) -> Clauses | None:
-    """One query for two, None where the order of their clauses would change."""
+def _merged(below: Clauses, above: Clauses, name: str) -> Clauses | None:
+    """One query for two, the lower of that name; None where the order of clauses would change."""
     ends = below.order is not None or below.limit is not None
+    texts = _texts(above)
+    if below.scope is not None and (name in " ".join(texts) or not below.scope.admits(*texts)):
+        return None
     if below.passes_all and not ends:
-        return replace(above, table=below.table, where=(*below.where, *above.where))
+        return replace(
+            above,
+            listed=below.listed if above.listed.text == "*" else above.listed,
+            table=below.table,
+            where=(*below.where, *above.where),
+            scope=below.scope,
+            whole=below.whole and above.passes_all,
+        )
     if not above.passes_all or above.where or below.limit is not None:
         return None
     if above.order is not None:
         return None if below.order is not None else replace(below, order=above.order)
     return replace(below, limit=above.limit) if above.limit is not None else None
+
+
+def _chained(below: Clauses, above: Clauses, name: str) -> Clauses | None:
+    """A join over a join or a filtered table, of that name, as one query."""
+    assert above.scope is not None
+    ends = below.order is not None or below.limit is not None
+    if not below.passes_all or ends or not _keeps(above, below.where):
+        return None
+    tail = _without(above.table, f" FROM {name}")
+    if below.scope is None:
+        return _over_table(below, above.scope, tail, name)
+    scope = above.scope.over(below.scope, name)
+    rest = follow(tail, name, below.scope.reference)
+    if scope is None or rest is None or not below.scope.admits("", scope.unqualified(rest.text)):
+        return None
+    return replace(clauses_of_join(scope, sql(below.table, rest)), where=below.where)
+
+
+def _over_table(below: Clauses, scope: JoinScope, tail: Fragment, name: str) -> Clauses | None:
+    """A join over a filtered table as a filtered join."""
+    table = below.table.text.removeprefix(" FROM ")
+    if not below.where or not _TABLE.fullmatch(table):
+        return None
+    alias = table.replace(".", "_")
+    rest = follow(tail, name, lambda each: f"{alias}.{each}")
+    moved = scope.over_table(name, table, alias)
+    if rest is None or moved is None:
+        return None
+    if alias != table and moved.starred and rest == tail:
+        moved = replace(moved, references={})
+    elif alias != table:
+        table = f"{table} AS {alias}"
+    return replace(clauses_of_join(moved, sql(f" FROM {table}", rest)), where=below.where)
+
+
+def _keeps(join: Clauses, conditions: tuple[Fragment, ...]) -> bool:
+    """Whether conditions on its left side may as well be asked of a join's rows."""
+    assert join.scope is not None
+    if not conditions:
+        return True
+    texts = [each.text for each in conditions]
+    # A right or full join has rows that such a condition would take away.
+    whole = any(each in join.table.text for each in (" RIGHT JOIN ", " FULL OUTER JOIN "))
+    return not (whole or _CHANCE.search(" ".join(texts))) and join.scope.admits("", *texts)
+
+
+def _texts(clauses: Clauses) -> tuple[str, ...]:
+    rest = (*clauses.where, clauses.group, clauses.order, clauses.limit)
+    return clauses.listed.text, *(each.text for each in rest if each is not None)
 
 
 def _all_of(conditions: tuple[Fragment, ...]) -> Fragment:

@@ -141,9 +141,16 @@ def _function(message: Any, scope: Scope, site: Site | None) -> Fragment:
         return form(message, scope, site)
     if name in INFIX and len(arguments) == 2:
         return infix(INFIX[name], [bare_expression(each, scope) for each in arguments], site)
+    if name.lower() == "count" and _is_star(arguments) and not message.is_distinct:
+        return sql("count(*)", site=site)  # of rows, whatever is null in them
     given = () if _is_seed(name, arguments) else arguments
     distinct = "DISTINCT " if message.is_distinct else ""
     return sql(f"{name}({distinct}", _listed(given, scope), ")", site=site)
+
+
+def _is_star(arguments: Any) -> bool:
+    kinds = [each.WhichOneof("expr_type") for each in arguments]
+    return kinds == ["unresolved_star"] and not arguments[0].unresolved_star.unparsed_target
 
 
 def _is_seed(name: str, arguments: Any) -> bool:

@@ -5,7 +5,7 @@ PySpark's functions make plans, and nothing connects anywhere.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Final
@@ -14,18 +14,17 @@ from pyspark.sql.connect.dataframe import DataFrame
 
 from rocky.diagnostics import Diagnostic, Severity
 from rocky.errors import InvalidRequest
+from rocky.frames.column_edges import lineage_of
 from rocky.frames.fragments import SitedText, finished
 from rocky.frames.layers import Layer
 from rocky.frames.lowering import Gap, Lowering, finished_query
 from rocky.frames.relations.code_rows import registered
 from rocky.frames.relations.table import lower
 from rocky.frames.session import NeedsRows, PlanSession, building, relation_of
-from rocky.language.binder.expr import WHOLE
 from rocky.language.binder.query import BoundQuery, bind_text
-from rocky.language.binder.scopes import Binding
 from rocky.language.datatypes.text import parse_schema
 from rocky.language.datatypes.types import StructField
-from rocky.language.ir import LINEAGE_KINDS, Edge
+from rocky.language.ir import Edge
 from rocky.language.names import bare_name
 from rocky.language.tables import Tables, tables_by_name
 from rocky.project.call_places import CallPlaces, Site
@@ -197,22 +196,6 @@ def _bound_findings(
             each.condition,
             help=each.help,
         )
-
-
-def lineage_of(bound: BoundQuery) -> tuple[tuple[Edge, ...], ...]:
-    """For each column of a query the columns of tables that it is made from."""
-    return tuple(_edges(each.sources, bound.binding) for each in bound.columns)
-
-
-def _edges(sources: Iterable[int], binding: Binding | None) -> tuple[Edge, ...]:
-    """The columns a value is made from, each by the strongest way."""
-    if binding is None:
-        return ()
-    strongest = {(each & WHOLE) >> 3: each & 7 for each in sorted(sources)}
-    return tuple(
-        Edge(*binding.origins[origin], LINEAGE_KINDS[kind])
-        for origin, kind in sorted(strongest.items())
-    )
 
 
 def _as_tables(tables: Mapping[str, str | Sequence[StructField]] | Tables) -> Tables:

@@ -21,6 +21,7 @@ from weakref import finalize
 from msgspec import DecodeError
 
 from rocky.analysis.python_plans import PythonPlan, unpack_plan
+from rocky.frames.plan_targets import SentModules
 
 _WORKER: Final = Path(__file__).with_name("plan_worker.py")
 _START_SECONDS: Final = 60.0
@@ -44,10 +45,17 @@ class PlanProcess:
         self._end: finalize[..., PlanProcess] = finalize(self, self._errors.close)
         self._data = b""
 
-    def build(self, targets: Sequence[dict[str, Any]]) -> Iterator[tuple[str, PythonPlan]]:
+    def build(
+        self, targets: Sequence[dict[str, Any]], modules: SentModules
+    ) -> Iterator[tuple[str, PythonPlan]]:
         """The plan of each target, by its id, as soon as it is there."""
         process = self._started()
-        asked = {"seconds": self._seconds, "jobs": self._jobs, "targets": list(targets)}
+        asked = {
+            "seconds": self._seconds,
+            "jobs": self._jobs,
+            "targets": list(targets),
+            "modules": modules.texts,
+        }
         assert process.stdin is not None
         try:
             process.stdin.write(json.dumps(asked).encode() + b"\n")

@@ -18,7 +18,12 @@ from msgspec.msgpack import Decoder
 from rocky.analysis.python_plans import PlanRequest, PlanUse, PythonPlan, pack_plan, unpack_plan
 from rocky.canonical import ascii_json
 from rocky.frames.plan_process import CannotBuild, PlanProcess
-from rocky.frames.plan_targets import encode_function, encode_schemas, encode_target
+from rocky.frames.plan_targets import (
+    SentModules,
+    encode_function,
+    encode_schemas,
+    encode_target,
+)
 from rocky.project.cache import cache_stamp, load_values, save_values
 from rocky.project.python_imports import distribution_version
 from rocky.project.python_models import content_hash
@@ -96,9 +101,10 @@ class ProjectPlans:
     def _build(self, requests: Iterable[PlanRequest]) -> None:
         wanted = {each.model.key: each for each in requests}
         self._process = self._process or PlanProcess(*self._limits)
-        targets = [encode_target(each, self._root) for each in wanted.values()]
+        modules = SentModules()
+        targets = [encode_target(each, self._root, modules) for each in wanted.values()]
         try:
-            for key, plan in self._process.build(targets):
+            for key, plan in self._process.build(targets, modules):
                 request = wanted[key]
                 mark = fingerprint(request)
                 self._known[mark] = plan
@@ -138,7 +144,7 @@ def fingerprint(request: PlanRequest) -> bytes:
             model.path,
             model.imports.outside,
             distribution_version("pyspark"),
-            encode_schemas(request),
+            encode_schemas(request.tables),
             [encode_function(each) for each in request.functions],
         ]
     )

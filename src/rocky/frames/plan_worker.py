@@ -1,4 +1,4 @@
-"""The process in which plans of Python models are built: a program of its own, run by path.
+"""The process in which plans of Python code are built: a program of its own, run by path.
 
 It reads lines of JSON and answers each target with one line of MessagePack in base64. Targets are
 built in forks of it, which have PySpark loaded: those that are plain share one, each other has its
@@ -14,7 +14,9 @@ import select
 import signal
 import sys
 import warnings
-from importlib.machinery import FileFinder, SourceFileLoader
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, NoReturn
@@ -38,6 +40,7 @@ from rocky.frames.plan_targets import decode_function
 from rocky.language.datatypes.text import decode_type
 from rocky.language.datatypes.types import StructField
 from rocky.language.tables import tables_by_name
+from rocky.project.module_finder import ModuleFinder, is_own_module
 
 _FEW: Final = 24
 """Below this many targets, a second fork costs more than it saves."""
@@ -66,6 +69,9 @@ def main() -> None:
 
 def _built(asked: dict[str, Any], private: tuple[int, ...]) -> Any:
     targets, seconds, jobs = asked["targets"], asked["seconds"], asked["jobs"]
+    modules = {key: text.encode("latin-1") for key, text in asked["modules"].items()}
+    for each in targets:
+        each["code"] = {path: modules[key] for path, key in each["code"].items()}
     plain = [each for each in targets if each["plain"]]
     count = max(1, min(jobs, len(plain) // _FEW))
     shares = [plain[at::count] for at in range(count)]
@@ -173,49 +179,18 @@ def _build_all(
         limit_process(seconds * len(targets))
         guard = Guard()
         guard.hold()
-        sys.path_hooks.insert(0, _own_finder(targets[0]["root"]))
         before = set(sys.modules)
-        path = list(sys.path)
         gc.disable()
         for target in targets:
             plan = _build(target, guard)
             _write_all(writing, base64.b64encode(pack_plan(plan)) + b"\n")
             # The next one's modules may have the same names.
             for name in set(sys.modules) - before:
-                if _is_own(sys.modules[name], target["root"]):
+                if is_own_module(sys.modules[name], Path(target["root"])):
                     del sys.modules[name]
-            sys.path[:] = path
             collect_trees()
     finally:
         os._exit(0)  # no clean-up of the author's: its exit handlers are not ours to run
-
-
-class _OwnLoader(SourceFileLoader):
-    """Loads a module of the project from its source alone.
-
-    Compiled files lie in folders that git can carry, and Python may believe one without a look at
-    the source beside it.
-    """
-
-    def get_code(self, fullname: str) -> Any:
-        return self.source_to_code(self.get_data(self.path), self.get_filename(fullname))
-
-
-def _own_finder(root: str) -> Any:
-    """A hook for the folders of the project: only sources are found there."""
-    find = FileFinder.path_hook((_OwnLoader, [".py"]))
-
-    def hook(path: str) -> Any:
-        if not f"{path}{os.sep}".startswith(root + os.sep) or "-packages" in path:
-            raise ImportError(path)
-        return find(path)
-
-    return hook
-
-
-def _is_own(module: Any, root: str) -> bool:
-    file = getattr(module, "__file__", None)
-    return isinstance(file, str) and file.startswith(root + os.sep) and "-packages" not in file
 
 
 def _build(target: dict[str, Any], guard: Guard) -> PythonPlan:
@@ -224,18 +199,27 @@ def _build(target: dict[str, Any], guard: Guard) -> PythonPlan:
         for name, fields in target["tables"].items()
     }
     functions = [decode_function(each) for each in target["functions"]]
-    root, path = target["root"], target["file"]
-    places = PlanPlaces(root, {path: target["text"]})
-    sys.path[:0] = target["folders"]
+    root, path, code = target["root"], target["file"], target["code"]
+    texts = {f"{root}/{each}": data.decode("utf-8", "replace") for each, data in code.items()}
+    places = PlanPlaces(root, {**texts, path: target["text"]})
+    finder = ModuleFinder(Path(root), target["folders"], code, looks=target["doubtful"])
+    if target["doubtful"]:
+        # What no text names may lie anywhere, also beside a file that is not the project's.
+        sys.path[:0] = target["folders"]
     guard.opened.clear()
-    with Frames(tables_by_name(schemas, functions)) as frames:
+    with Frames(tables_by_name(schemas, functions)) as frames, _found_by(finder):
 
         def make() -> Any:
-            inputs = {name: frames.table(table) for name, table in target["inputs"].items()}
+            # A parameter without a table is the session itself.
+            inputs = {
+                name: frames.table(table) if table else frames.session
+                for name, table in target["inputs"].items()
+            }
             return _function(path, target["text"], target["function"])(**inputs)
 
         plan = build_plan(make, frames, places)
-    known = {os.path.realpath(each) for each in (path, *target["files"])}
+    # Where it looks for lines to show, it opens files whose code came along.
+    known = {os.path.realpath(each) for each in (path, *texts)}
     opened = {os.path.realpath(each) for each in guard.opened}
     others = sorted(each for each in opened - known if _is_read(each))
     if others:
@@ -243,6 +227,16 @@ def _build(target: dict[str, Any], guard: Guard) -> PythonPlan:
         shown = places.inside(others[0]) or others[0]
         plan = plan._replace(doubt=f"`{shown}` is read while it is built", passing=True)
     return plan
+
+
+@contextmanager
+def _found_by(finder: ModuleFinder) -> Iterator[None]:
+    """Inside, modules of the project are those that the finder has."""
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
 
 
 def _is_read(path: str) -> bool:
@@ -265,6 +259,7 @@ def _function(path: str, text: str, name: str) -> Any:
     """A function of a file, run as a module of its name."""
     module = ModuleType(Path(path).stem)
     module.__file__ = path
+    module.__spec__ = ModuleSpec(module.__name__, None, origin=path)
     sys.modules[module.__name__] = module
     exec(compile(text, path, "exec"), module.__dict__)
     return getattr(module, name)

@@ -1,9 +1,9 @@
 """Who may have the code of Python models run, and the plans that a compile is handed for it.
 
 A command that a person gives to compile or to run builds the plans that are not known yet. What
-judges somebody else's change (`ci` and its kind) does so only where `[python] analyse` says
-`"always"`, an editor where whoever started it vouches for the folder. All that only reads has the
-plans that were built before, and runs nothing.
+judges somebody else's change (`ci` and its kind) does so only where its environment asks for it: no
+file will do, because the change has those. An editor does where whoever started it vouches for the
+folder. All that only reads has the plans that were built before, and runs nothing.
 """
 
 import os
@@ -15,10 +15,14 @@ from typing import Final, Literal
 from rocky.analysis.compilation import NO_RECORDS, Compilation, Record
 from rocky.analysis.python_plans import NO_PLANS, Plans
 from rocky.compiler.passes import compile_project
+from rocky.errors import InvalidRequest
 from rocky.project import Project
 
-Asker = Literal["person", "judge", "reader"]
-"""Who wants to know: somebody who compiles or runs, what judges a change, or what only reads."""
+Asker = Literal["person", "reader", "by name"]
+"""Who wants to know: somebody who compiles or runs, what only reads, or who asks for plans."""
+
+ASKED: Final = "ROCKY_ANALYSE"
+"""The variable by which the build that judges a change has its code run."""
 
 _MOST_JOBS: Final = 4
 SECONDS: Final = 30
@@ -27,19 +31,33 @@ SECONDS: Final = 30
 
 def may_build(project: Project, asker: Asker) -> bool:
     """Whether the code of Python models may be run for somebody."""
-    analyse = project.config.python.analyse
-    return analyse == "always" if asker == "judge" else analyse != "never" and asker == "person"
+    allowed = project.config.python.analyse != "never"
+    return asker == "by name" or (allowed and asker == "person")
+
+
+def judge(environment: Mapping[str, str]) -> Asker:
+    """For whom a change is compiled that is to be judged. Raises InvalidRequest."""
+    asked = environment.get(ASKED, "")
+    if asked not in ("", "always"):
+        raise InvalidRequest(f"`{ASKED}` is `{asked}`: it is `always`, or not set")
+    return "person" if asked else "reader"
 
 
 @contextmanager
 def open_plans(
-    project: Project, asker: Asker, *, cache: bool = True, place: Path | None = None
+    project: Project,
+    asker: Asker,
+    *,
+    cache: bool = True,
+    place: Path | None = None,
+    seconds: float | None = None,
 ) -> Iterator[Plans]:
     """The plans of a project's Python models, for as long as it is compiled.
 
-    `place` is the project under whose name they are kept, where that is another.
+    `place` is the project under whose name they are kept, where that is another. A model may take
+    so many `seconds`.
     """
-    plans = _plans(project, asker, cache=cache, place=place)
+    plans = _plans(project, asker, cache=cache, place=place, seconds=seconds)
     try:
         yield plans
     finally:
@@ -48,8 +66,16 @@ def open_plans(
             close()
 
 
-def _plans(project: Project, asker: Asker, *, cache: bool, place: Path | None) -> Plans:
-    if project.config.python.analyse == "never" or not has_python(project):
+def _plans(
+    project: Project,
+    asker: Asker,
+    *,
+    cache: bool,
+    place: Path | None,
+    seconds: float | None = None,
+) -> Plans:
+    off = project.config.python.analyse == "never" and asker != "by name"
+    if off or not has_python(project):
         return NO_PLANS
     # A project without Python models shall not wait for it.
     from rocky.frames.plan_source import ProjectPlans  # noqa: PLC0415
@@ -58,8 +84,8 @@ def _plans(project: Project, asker: Asker, *, cache: bool, place: Path | None) -
         project.root,
         builds=may_build(project, asker),
         place=(place or project.root) if cache else None,
-        seconds=SECONDS,
-        jobs=_jobs(),
+        seconds=seconds or SECONDS,
+        jobs=plan_jobs(),
     )
 
 
@@ -105,6 +131,7 @@ def plans_of_session(asker: Asker) -> Callable[[Project], Plans]:
     return plans
 
 
-def _jobs() -> int:
+def plan_jobs() -> int:
+    """How many processes may build plans at once."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
     return min(cores, _MOST_JOBS)

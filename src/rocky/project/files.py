@@ -183,6 +183,17 @@ def read_bytes(location: str) -> bytes:
         os.close(handle)
 
 
+Reads = dict[str, bytes]
+"""Files by their whole paths, each read once: what is hashed, looked at and run is one."""
+
+
+def read_once(location: str, reads: Reads) -> bytes:
+    """The bytes of a file, as they were when it was first read. Raises OSError."""
+    if location not in reads:
+        reads[location] = read_bytes(location)
+    return reads[location]
+
+
 def is_file(location: str) -> bool:
     """Whether there is a file to read."""
     try:

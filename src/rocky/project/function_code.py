@@ -6,7 +6,7 @@ content, installed packages by their version, as for Python models.
 
 import ast
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,13 +21,15 @@ from rocky.project.toml.documents import Problem
 class FunctionCode(NamedTuple):
     """Where the code is in the project, a digest of all of it, and why that may not be all.
 
-    `files` are the modules of the project that it imports.
+    `files` are the modules of the project that it imports, `texts` the bytes of all of them and of
+    its own, by the paths that the project writes.
     """
 
     path: str
     digest: bytes
     doubt: str | None
     files: tuple[Path, ...]
+    texts: Mapping[str, bytes]
 
 
 def find_code(root: Path, module: str, attribute: str) -> FunctionCode | Problem:
@@ -51,7 +53,7 @@ def find_code(root: Path, module: str, attribute: str) -> FunctionCode | Problem
     imports = find_imports(root, path, text)
     said = path.encode("utf-8", "surrogateescape") + b"\0" + data
     digest = blake3(blake3(said).digest() + imports.digest).digest()
-    return FunctionCode(path, digest, imports.doubt, imports.files)
+    return FunctionCode(path, digest, imports.doubt, imports.files, {**imports.code, path: data})
 
 
 def _file_of(root: Path, module: str) -> str | None:

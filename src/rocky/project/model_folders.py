@@ -15,7 +15,7 @@ from rocky.diagnostics.suggestion import NameIndex
 from rocky.project.cache import ModelCache
 from rocky.project.configuration.config import ModelPattern
 from rocky.project.configuration.model import NO_DEFAULTS, FolderDefaults
-from rocky.project.files import Folder, Stamp, child_path, read_bytes, read_text
+from rocky.project.files import Folder, Reads, Stamp, child_path, read_once, read_text
 from rocky.project.inheritance import Inherited, inherit, inherit_defaults
 from rocky.project.model_files import LoadContext, load_model
 from rocky.project.model_reload import ModelStart
@@ -48,6 +48,7 @@ class FolderLoader:
     found: ModelsFound = field(default_factory=ModelsFound)
     defaults: dict[str, tuple[FolderDefaults, bytes]] = field(default_factory=dict)
     modules: dict[str, bytes] = field(default_factory=dict)
+    reads: Reads = field(default_factory=dict)
     starts: dict[str, ModelStart] = field(default_factory=dict)
 
     def load_folder(self, folder: Folder) -> None:
@@ -140,9 +141,10 @@ class FolderLoader:
     def _note_modules(self, folder: str, names: list[str]) -> None:
         """Remember what Python models of a folder may import: its own files and those above."""
         found = self.modules.get(folder.rpartition("/")[0], b"") if folder else b""
+        root = Path(self.loading.root).absolute()
         for name in sorted(names):
             try:
-                data = read_bytes(str(Path(self.loading.root, folder, name)))
+                data = read_once(str(root / folder / name), self.reads)
             except OSError:
                 # Whoever imports it will say so.
                 data = b""
@@ -154,7 +156,7 @@ class FolderLoader:
         # Its modules are parsed: a project without Python models shall not wait for that.
         from rocky.project.python_imports import find_imports  # noqa: PLC0415
 
-        model.imports = find_imports(Path(self.loading.root), model.path, model.text)
+        model.imports = find_imports(Path(self.loading.root), model.path, model.text, self.reads)
         model.modules = self.modules[folder] + model.imports.digest
         if model.modules:
             model.settings_hash = blake3(model.settings_hash + model.modules).digest()

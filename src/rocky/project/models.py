@@ -10,6 +10,7 @@ does. Settings of its own win over what it takes from its folder and its pipelin
 from collections.abc import Mapping
 from copy import copy
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from blake3 import blake3
@@ -80,12 +81,16 @@ def stem_of(path: str) -> str:
     return path[path.rfind("/") + 1 : path.rfind(".")]
 
 
+NO_CODE: Final[Mapping[str, bytes]] = MappingProxyType({})
+
+
 class Imports(NamedTuple):
     """What a model's code is made of besides its own file.
 
     `digest` is empty where it imports nothing that counts, `files` are those of the project, and
     `doubt` is why more than that may have a say. `outside` are the versions of what is not the
-    project's; `irregularity` is what of all its code is not plain, if anything is.
+    project's; `irregularity` is what of all its code is not plain, if anything is. `code` has the
+    bytes that the digest was made from, by the paths that the project writes: what is run is these.
     """
 
     digest: bytes = b""
@@ -93,6 +98,7 @@ class Imports(NamedTuple):
     doubt: str | None = None
     outside: str = ""
     irregularity: str | None = None
+    code: Mapping[str, bytes] = NO_CODE
 
 
 NO_IMPORTS: Final = Imports()

@@ -27,7 +27,7 @@ from typing import Final
 
 from blake3 import blake3
 
-from rocky.project.files import read_bytes
+from rocky.project.files import Reads, read_once
 from rocky.project.models import NO_IMPORTS, Imports, ModelFile
 from rocky.project.plain_code import PLAIN_MODULES, find_irregularity
 
@@ -39,22 +39,25 @@ _NOT_COUNTED: Final = frozenset({"pyspark", "py4j"})
 """Their versions are compared with every result."""
 
 
-def find_imports(root: Path, path: str, text: str) -> Imports:
-    """All that the file at `path` below `root`, whose text is `text`, imports."""
-    search = _Search(root.absolute())
+def find_imports(root: Path, path: str, text: str, reads: Reads | None = None) -> Imports:
+    """All that the file at `path` below `root`, whose text is `text`, imports.
+
+    Files that are in `reads` are taken from there; others are added to it.
+    """
+    search = _Search(root.absolute(), {} if reads is None else reads)
     search.follow(root.absolute() / path, text)
     if not search.files and not search.outside:
         if search.doubt is None and search.irregularity is None:
             return NO_IMPORTS
         return Imports(doubt=search.doubt, irregularity=search.irregularity)
-    said = [f"{file.relative_to(search.root).as_posix()}\0" for file in search.files]
+    code = {file.relative_to(search.root).as_posix(): data for file, data in search.files.items()}
     contents = [
-        blake3(each.encode("utf-8", "surrogateescape") + data).digest()
-        for each, data in zip(said, search.files.values(), strict=True)
+        blake3(f"{each}\0".encode("utf-8", "surrogateescape") + data).digest()
+        for each, data in code.items()
     ]
     outside = "\n".join(sorted(search.outside))
     digest = blake3(b"".join(sorted(contents)) + outside.encode()).digest()
-    return Imports(digest, tuple(search.files), search.doubt, outside, search.irregularity)
+    return Imports(digest, tuple(search.files), search.doubt, outside, search.irregularity, code)
 
 
 def import_doubt(model: ModelFile) -> str | None:
@@ -94,8 +97,9 @@ def _real_path(file: str, folders: dict[str, str]) -> str:
 class _Search:
     """Files are read once, in the order in which they are found."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, reads: Reads) -> None:
         self.root = root
+        self._reads = reads
         self.files: dict[Path, bytes] = {}
         self.outside: set[str] = set()
         self.doubt: str | None = None
@@ -127,7 +131,7 @@ class _Search:
     def _read(self, file: Path, module: str) -> Iterator[tuple[Path, str]]:
         """A file of a module with its text, noted as found; nothing if it cannot be read."""
         try:
-            data = read_bytes(str(file))
+            data = read_once(str(file), self._reads)
         except OSError:
             self._doubt(f"the module `{module}` cannot be read")
             return

@@ -22,6 +22,7 @@ from rocky.ledger.run_records import RunRecord
 from rocky.plan.adapters import find_adapter
 from rocky.project import Project
 from rocky.project.configuration.blocks import Adapter
+from rocky.project.python_imports import find_imports
 from rocky.project.setting_places import placed_settings
 from rocky.replay.candidates import (
     InputFinder,
@@ -250,8 +251,10 @@ class _Replay(Watcher):
         recipe, record = candidate.recipe, candidate.record
         ending = "sql" if recipe.python is None else "py"
         path = f"{recipe.name}.{ending}"
+        # A record has the text of a model, and of what it imports only the digest.
+        imports = find_imports(self._ground.root, path, recipe.python or "")
         return Build(
-            model=RecordedFile(recipe.name, path, recipe.strategy, recipe.python or ""),
+            model=RecordedFile(recipe.name, path, recipe.strategy, recipe.python or "", imports),
             columns=recipe.columns,
             table=self._scratch.warehouse.table(recipe.target),
             query=recipe.query,

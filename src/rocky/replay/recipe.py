@@ -18,7 +18,7 @@ from rocky.ledger.provenance import LayoutRecord, ProvenanceRecord
 from rocky.plan.request import NO_WINDOW, Window
 from rocky.project.configuration.blocks import Adapter
 from rocky.project.configuration.strategies import RECORDED_STRATEGIES, Strategy, replaces_all
-from rocky.project.models import Target
+from rocky.project.models import NO_IMPORTS, Imports, Target
 from rocky.project.secrets import HASHED, hide
 from rocky.replay.record import NotReplayable, ir_of
 from rocky.run.engine.protocol import EngineFacts
@@ -61,6 +61,7 @@ class RecordedFile:
     path: str
     strategy: Strategy
     text: str = ""
+    imports: Imports = NO_IMPORTS
 
 
 def recipe_of(record: ProvenanceRecord) -> Recipe:

@@ -1,19 +1,18 @@
-"""Modules of a project's Python code: imported from what is on disk now, and forgotten after.
+"""Modules of a project's Python code: imported as they were compiled, and forgotten after.
 
 Python remembers modules by name, and code on disk by its time: both could give code that is not the
-one whose digest is in the fingerprint. So modules of the project are compiled afresh, hidden from
-the rest of the process, and pickled by value.
+one whose digest is in the fingerprint. So modules of the project are compiled afresh from the bytes
+that the digest was made from, hidden from the rest of the process, and pickled by value.
 """
 
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from threading import Lock
-from types import CodeType, ModuleType
+from types import ModuleType
 from typing import Any, Final
 
 from pyspark import cloudpickle
@@ -21,55 +20,19 @@ from pyspark import cloudpickle
 from rocky.errors import ModelFailed
 from rocky.project.function_code import FunctionCode, find_code
 from rocky.project.functions import ProjectFunction
-from rocky.project.python_imports import find_imports
+from rocky.project.models import Imports
+from rocky.project.module_finder import ModuleFinder, ModuleLoader, is_own, is_own_module
 from rocky.spark.failures import SPARK_ERRORS
 
 _IMPORTING: Final = Lock()
-_INSTALLED: Final = frozenset({"site-packages", "dist-packages"})
 
 
-class _FreshLoader(SourceFileLoader):
-    """Compiles what is on disk, whatever was compiled before."""
-
-    def get_code(self, fullname: str) -> CodeType:
-        path = self.get_filename(fullname)
-        return compile(self.get_data(path), path, "exec", dont_inherit=True)
+class _SentLoader(ModuleLoader):
+    """Has what a module defines sent to executors whole: they have no such module."""
 
     def exec_module(self, module: ModuleType) -> None:
-        # Executors have no such module: what it defines is sent to them whole.
         cloudpickle.register_pickle_by_value(module)
         super().exec_module(module)
-
-
-class _ProjectFinder:
-    """Finds modules of a project before anything else does."""
-
-    def __init__(self, root: Path, folders: Sequence[str]) -> None:
-        self._root = root
-        self._folders = folders
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        spec = PathFinder.find_spec(name, path or self._folders, target)
-        if spec is None:
-            return None
-        if spec.origin is None:
-            # A folder without `__init__.py`.
-            return (
-                spec
-                if _is_own(next(iter(spec.submodule_search_locations or ()), ""), self._root)
-                else None
-            )
-        if not _is_own(spec.origin, self._root) or not spec.origin.endswith(".py"):
-            return None
-        spec.loader = _FreshLoader(name, spec.origin)
-        return spec
-
-
-def _is_own(place: str, root: Path) -> bool:
-    path = Path(place)
-    return path.is_relative_to(root) and _INSTALLED.isdisjoint(path.parts)
 
 
 @contextmanager
@@ -85,7 +48,9 @@ def code_of(root: Path, function: ProjectFunction) -> Iterator[Any]:
             " compiled: run again"
         )
     folders = [str(each) for each in (root / code.path).parents if each.is_relative_to(root)]
-    finder = _ProjectFinder(root, folders[::-1])
+    finder = ModuleFinder(
+        root, folders[::-1], code.texts, looks=code.doubt is not None, loader=_SentLoader
+    )
     with _IMPORTING, _own_modules(root, finder):
         try:
             found = getattr(import_module(function.module), function.attribute)
@@ -101,19 +66,22 @@ def code_of(root: Path, function: ProjectFunction) -> Iterator[Any]:
 
 
 @contextmanager
-def shared_code(root: Path, path: Path, text: str) -> Iterator[None]:
+def shared_code(root: Path, path: str, imports: Imports) -> Iterator[None]:
     """Inside, a file of a project finds the modules beside it, and in the folders above."""
     root = root.absolute()
-    if not find_imports(root, path.as_posix(), text).files:
+    if not imports.code:
         yield
         return
     folders = [str(each) for each in (root / path).parents if each.is_relative_to(root)]
-    with _IMPORTING, _own_modules(root, _ProjectFinder(root, folders)):
+    finder = ModuleFinder(
+        root, folders, imports.code, looks=imports.doubt is not None, loader=_SentLoader
+    )
+    with _IMPORTING, _own_modules(root, finder):
         yield
 
 
 @contextmanager
-def _own_modules(root: Path, finder: _ProjectFinder) -> Iterator[None]:
+def _own_modules(root: Path, finder: ModuleFinder) -> Iterator[None]:
     """Inside, modules of the project are imported anew; after it all is as it was."""
     hidden = {name: each for name, each in sys.modules.items() if _of_project(each, root)}
     for name in hidden:
@@ -128,20 +96,14 @@ def _own_modules(root: Path, finder: _ProjectFinder) -> Iterator[None]:
         for name in imported:
             module = sys.modules[name]
             if _of_project(module, root):
-                if isinstance(module.__loader__, _FreshLoader):
+                if isinstance(module.__loader__, _SentLoader):
                     cloudpickle.unregister_pickle_by_value(module)
                 del sys.modules[name]
         sys.modules.update(hidden)
 
 
 def _of_project(module: Any, root: Path) -> bool:
-    spec = getattr(module, "__spec__", None)
-    if spec is None or module is sys.modules.get("__main__"):
-        return False
-    origin = spec.origin
-    if origin is None:
-        origin = next(iter(spec.submodule_search_locations or ()), None)
-    return isinstance(origin, str) and _is_own(origin, root)
+    return module is not sys.modules.get("__main__") and is_own_module(module, root)
 
 
 def _line_in(root: Path, error: BaseException) -> str:
@@ -149,7 +111,7 @@ def _line_in(root: Path, error: BaseException) -> str:
     places = [
         (frame.filename, frame.lineno)
         for frame in traceback.extract_tb(error.__traceback__)
-        if _is_own(frame.filename, root)
+        if is_own(frame.filename, root)
     ]
     if not places:
         return "its module"

@@ -5,8 +5,10 @@ from typing import Any, Final
 
 from rocky.diagnostics import Code
 from rocky.diagnostics.suggestion import closest
+from rocky.frames.clauses import clauses_of_join
 from rocky.frames.expressions import bare_expression, expression
 from rocky.frames.fragments import AND, Fragment, joined, operand, sql
+from rocky.frames.join_scope import scope_of_join
 from rocky.frames.layers import Layer, find_by_plan, written
 from rocky.frames.lowering import Finding, Lowering
 from rocky.frames.scope import Scope, over
@@ -17,8 +19,8 @@ _WORDS: Final = {
     0: " JOIN ",
     1: " JOIN ",
     2: " FULL OUTER JOIN ",
-    3: " LEFT OUTER JOIN ",
-    4: " RIGHT OUTER JOIN ",
+    3: " LEFT JOIN ",
+    4: " RIGHT JOIN ",
     5: " LEFT ANTI JOIN ",
     6: " LEFT SEMI JOIN ",
     7: " CROSS JOIN ",
@@ -44,7 +46,9 @@ def join(
     items = passed_on(left, 0, one)
     if kind not in _ONE_SIDED:
         items += passed_on(right, 1, two)
-    return _joined(lowering, (left, right), items, tables, site)
+    made = _joined(lowering, (left, right), items, tables, site)
+    names = [each.sql for side in _sides(scope, kind) for each in side.columns]
+    return _as_one(made, items, names, tables, scope)
 
 
 def lateral(
@@ -188,9 +192,9 @@ def _by_names(message: Any, scope: Scope, tables: Fragment, site: Site | None) -
             return lowering.unknown_rows(f"a join by `{name}`", site, left, right)
         keys.append((places[0][0], places[1][0]))
     equal = " AND ".join(f"{scope.reference(0, a)} = {scope.reference(1, b)}" for a, b in keys)
-    tables = sql(tables, f" ON {equal}", site=site)
+    layered = sql(tables, f" ON {equal}", site=site)
     if not (left.known and right.known):
-        return _joined(lowering, (left, right), [], tables, site)
+        return _joined(lowering, (left, right), [], layered, site)
     first = [_key(scope, each, kind) for each in keys]
     used = ({a for a, _ in keys}, {b for _, b in keys})
     (_, one), (_, two) = scope.inputs
@@ -209,7 +213,42 @@ def _by_names(message: Any, scope: Scope, tables: Fragment, site: Site | None) -
         for pair, item in zip(keys, first, strict=True)
         if item.origin != (at, pair[at]) and (side[pair[at]].name or "").lower() in lowering.wanted
     ]
-    return _joined(lowering, (left, right), [*first, *rest, *hidden], tables, site)
+    items = [*first, *rest, *hidden]
+    made = _joined(lowering, (left, right), items, layered, site)
+    pairs = [(left.columns[a].sql, right.columns[b].sql) for a, b in keys]
+    if any(one != other for one, other in pairs):
+        return made
+    names = [one for one, _ in pairs]
+    listed = ", ".join(written(each) for each in names)
+    for at, layer in enumerate(_sides(scope, kind)):
+        names += [each.sql for index, each in enumerate(layer.columns) if index not in used[at]]
+    starred = names == [each.sql for each in made.columns]
+    if starred and left.name != right.name and (one, two) != (left.name, right.name):
+        # With a star for its columns nobody needs names for its tables.
+        tables = sql(f" FROM {left.name}{_WORDS.get(kind, ' JOIN ')}{right.name}", site=site)
+        items = [each._replace(fragment=sql("")) for each in items]
+    return _as_one(made, items, names, sql(tables, f" USING ({listed})", site=site), scope)
+
+
+def _sides(scope: Scope, kind: int) -> list[Layer]:
+    """The sides whose columns a query over the join sees."""
+    return [layer for layer, _ in scope.inputs][: 1 if kind in _ONE_SIDED else 2]
+
+
+def _as_one(
+    layer: Layer, items: list[Item], names: list[str], tables: Fragment, scope: Scope
+) -> Layer:
+    """The layer, which can be one query with what is read from it; a star there gives `names`."""
+    if layer.known and len(items) == len(layer.columns) and layer.clauses is not None:
+        columns = [
+            (column.sql, item.fragment.text if item.origin is not None else "")
+            for item, column in zip(items, layer.columns, strict=True)
+        ]
+        own = [each for side, alias in scope.inputs for each in (side.name, alias)]
+        layer.clauses = clauses_of_join(
+            scope_of_join(names, columns, own, layer.clauses.listed), tables
+        )
+    return layer
 
 
 def _key(scope: Scope, places: tuple[int, int], kind: int) -> Item:

@@ -19,7 +19,7 @@ from rocky.diagnostics import Diagnostic, Severity
 from rocky.diagnostics.render import counted
 from rocky.errors import NothingSelected, ProjectNotFound, UnknownRevision
 from rocky.operations.pipeline_tables import see_pipelines
-from rocky.operations.python_plans import compile_analysed
+from rocky.operations.python_plans import compile_analysed, judge
 from rocky.operations.workspace import Workspace, project_location, unknown_name
 from rocky.project import Project, load_project
 from rocky.project.git import (
@@ -185,8 +185,9 @@ def open_sides(
 
     The base is where the two went apart, as in `git diff REF...`; with `exact` it is `ref` itself.
     Without `list_files` git is not asked which files differ.
-    Raises NotARepository, GitUnavailable, UnknownRevision, ProjectNotFound.
+    Raises NotARepository, GitUnavailable, UnknownRevision, ProjectNotFound, InvalidRequest.
     """
+    asker = judge(workspace.environment)
     folder, config = project_location(workspace)
     head = load_project(
         folder,
@@ -214,11 +215,11 @@ def open_sides(
         # Both sides look at the tables that are there now: git keeps none.
         base = see_pipelines(base, head.root)
         _refuse_unused(workspace, base, head)
-        after = compile_analysed(head, "judge")
+        after = compile_analysed(head, asker)
         yield Sides(
             # In a folder of its own for the moment, so nothing of it is worth keeping.
             compile_analysed(
-                base, "judge", cache=False, known=after.models.records(), place=head.root
+                base, asker, cache=False, known=after.models.records(), place=head.root
             ),
             after,
             name,

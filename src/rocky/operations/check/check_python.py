@@ -6,15 +6,17 @@ by name.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from rocky.analysis.compilation import Compilation
-from rocky.analysis.names import Names
+from rocky.analysis.names import CompiledTables, Names
+from rocky.analysis.python_plans import PlanNote, kept_plan
+from rocky.compiler.passes import compile_project
 from rocky.diagnostics import Code, Diagnostic, Severity
 from rocky.diagnostics.diagnostic import Span, in_reading_order
 from rocky.diagnostics.suggestion import suggestion
-from rocky.errors import InvalidRequest
-from rocky.frames.sandbox import Outcome, Place, Reason, Target, check_targets
+from rocky.errors import InvalidRequest, RockyError
+from rocky.frames.plan_outcome import PlanOutcome, bind_plan, note_span
 from rocky.frames.table_schemas import read_schemas
 from rocky.language.datatypes.types import StructField
 from rocky.language.names import split_name
@@ -22,12 +24,13 @@ from rocky.operations.check.compile import chosen_models
 from rocky.operations.check.python_jobs import JobFiles, check_jobs, is_job, job_findings
 from rocky.operations.digest import Digest, Digested, counts
 from rocky.operations.findings import Finding, describe_findings, errors_in, findings_of
+from rocky.operations.python_plans import open_plans
 from rocky.operations.report import hidden
-from rocky.operations.workspace import Workspace, compile_workspace
+from rocky.operations.workspace import Workspace, compile_workspace, load_workspace
 from rocky.plan.arguments import Count, Request
 from rocky.project import ModelFile, Project
 from rocky.project.models import setting_place
-from rocky.project.python_models import FUNCTION, inputs_of, output_of
+from rocky.project.python_models import output_of
 
 SECONDS = 30
 """How long a model may take to build its plan; one that only builds a plan needs a hundredth."""
@@ -110,20 +113,17 @@ def check_python(workspace: Workspace, request: CheckPythonRequest) -> CheckPyth
         return _check_jobs(workspace, request)
     if jobs or request.schemas is not None:
         raise InvalidRequest("`FILE.py::FUNCTION` and `--schemas` go together, without models")
-    compilation = compile_workspace(workspace, asker="person")
+    compilation = _compiled(workspace, request.seconds)
     models = [each for each in chosen_models(compilation, request.models) if each.is_python]
     chosen = {each.name.lower() for each in models}
     for name in request.models:
         if name.lower() not in chosen:
             raise InvalidRequest(f"model `{name}` is not Python: `rocky compile` checks it")
     names = Names(compilation.project)
-    targets = [_target(each, compilation, names) for each in models]
-    outcomes = check_targets([each for each in targets if each is not None], request.seconds)
-    by_id = {each.id: each for each in outcomes}
     found: list[Diagnostic] = []
     checked: list[CheckedPythonModel] = []
     for model in models:
-        outcome = by_id.get(model.key)
+        outcome = _outcome(model, compilation, names)
         if outcome is None:
             # What it reads is unknown, which a compile has reported.
             continue
@@ -166,25 +166,26 @@ def project_tables(workspace: Workspace) -> dict[str, Sequence[StructField]]:
     return tables
 
 
-def _target(model: ModelFile, compilation: Compilation, names: Names) -> Target | None:
-    """What is run for a model; None where one of its tables is not known."""
-    tables: dict[str, Sequence[StructField]] = {}
-    for each in inputs_of(model):
-        fields = _columns(each.parts, model.key, compilation, names)
-        if fields is None:
-            return None
-        tables[each.table] = fields
-    root = Path(compilation.project.root).resolve()
-    folder = PurePosixPath(model.path).parent
-    return Target(
-        model.key,
-        root / model.path,
-        FUNCTION,
-        root,
-        tuple(root / each for each in (folder, *folder.parents)),
-        {each.parameter: each.table for each in inputs_of(model)},
-        tables,
-    )
+def _compiled(workspace: Workspace, seconds: float) -> Compilation:
+    """The project with a plan of each Python model. Raises RockyError where none can be built."""
+    project = load_workspace(workspace)
+    with open_plans(project, "by name", seconds=seconds) as plans:
+        compilation = compile_project(project, plans=plans)
+    if plans.hindrance is not None:
+        raise RockyError(f"Python cannot be checked: {plans.hindrance}")
+    return compilation
+
+
+def _outcome(model: ModelFile, compilation: Compilation, names: Names) -> PlanOutcome | None:
+    """What is known of a model by its plan; None where there is none."""
+    plan = kept_plan(compilation.models.record(model.key).plan)
+    if plan is None:
+        return None
+    project = compilation.project
+    tables = CompiledTables(project, compilation.models, names, model.key, lambda table: table)
+    code = model.imports.code.items()
+    texts = {path: data.decode("utf-8", "replace") for path, data in code}
+    return bind_plan(plan, tables, {**texts, model.path: model.text}, Path(project.root))
 
 
 def _columns(
@@ -200,8 +201,7 @@ def _columns(
     return table.fields if table is not None and table.known else None
 
 
-def _described(name: str, path: str, outcome: Outcome) -> CheckedPythonModel:
-    reasons = [*outcome.gaps, *([outcome.needs_rows] if outcome.needs_rows else [])]
+def _described(name: str, path: str, outcome: PlanOutcome) -> CheckedPythonModel:
     return CheckedPythonModel(
         name,
         path,
@@ -215,61 +215,42 @@ def _described(name: str, path: str, outcome: Outcome) -> CheckedPythonModel:
             for each, edges in zip(outcome.columns, outcome.lineage, strict=True)
         ),
         outcome.known,
-        tuple(each.text for each in reasons),
-        outcome.sql if outcome.known and not outcome.gaps else None,
+        tuple(each.text for each in outcome.unknown),
+        outcome.sql if outcome.known and not outcome.plan.gaps else None,
     )
 
 
 # ------------------------------------------------------------------ findings
 
 
-def _findings(model: ModelFile, outcome: Outcome, project: Project) -> Iterator[Diagnostic]:
-    if outcome.failure is not None:
-        yield _failed(model, outcome.failure, project)
+def _findings(model: ModelFile, outcome: PlanOutcome, project: Project) -> Iterator[Diagnostic]:
+    failure = outcome.plan.failure
+    if failure is not None:
+        message = f"the code of `{model.name}` fails while its plan is built: {failure.text}"
+        yield _at(model, failure, Code.CODE_RAISED, message)
         return
-    if outcome.needs_rows is not None:
-        yield _opaque(model, outcome.needs_rows, project)
-        return
-    for gap in outcome.gaps:
-        yield _opaque(model, gap, project)
-    for each in outcome.findings:
-        path = _relative(each.path, project) or model.path
-        yield replace(each, path=path, model=model.name)
-    if outcome.known and not outcome.gaps and not errors_in(outcome.findings):
+    for each in outcome.unknown:
+        message = f"what `{model.name}` gives cannot be worked out: {each.text}"
+        opaque = _at(model, each, Code.QUERY_NOT_UNDERSTOOD, message, Severity.WARNING)
+        yield replace(opaque, help="its declared `output` is believed")
+    for found in outcome.findings:
+        yield replace(found, path=found.path or model.path, model=model.name)
+    if outcome.known and not outcome.unknown and not errors_in(outcome.findings):
         yield from _declared(model, outcome, project)
 
 
-def _failed(model: ModelFile, failure: Reason, project: Project) -> Diagnostic:
-    path = _relative(failure.place.path, project)
-    span = None
-    if path is not None and failure.place.line:
-        text = project.texts[path]
-        whole = text.line_span(min(failure.place.line, len(text.line_starts)))
-        line = text.text[whole.start : whole.end]
-        span = Span(whole.end - len(line.lstrip()), whole.end)
-    return Diagnostic(
-        Code.CODE_RAISED,
-        f"the code of `{model.name}` fails while its plan is built: {failure.text}",
-        span,
-        path or model.path,
-        model=model.name,
-    )
+def _at(
+    model: ModelFile,
+    note: PlanNote,
+    code: Code,
+    message: str,
+    severity: Severity = Severity.ERROR,
+) -> Diagnostic:
+    path = note.path or model.path
+    return Diagnostic(code, message, note_span(note), path, severity, model=model.name)
 
 
-def _opaque(model: ModelFile, reason: Reason, project: Project) -> Diagnostic:
-    path, span = _place(reason.place, project)
-    return Diagnostic(
-        Code.QUERY_NOT_UNDERSTOOD,
-        f"what `{model.name}` gives cannot be worked out: {reason.text}",
-        span,
-        path or model.path,
-        Severity.WARNING,
-        help="its declared `output` is believed",
-        model=model.name,
-    )
-
-
-def _declared(model: ModelFile, outcome: Outcome, project: Project) -> Iterator[Diagnostic]:
+def _declared(model: ModelFile, outcome: PlanOutcome, project: Project) -> Iterator[Diagnostic]:
     """Where the declared output is not what the code gives; none need be declared."""
     declared = output_of(model)
     if not declared:
@@ -323,17 +304,3 @@ def _differs(
 ) -> Diagnostic:
     path, span = place
     return Diagnostic(Code.UNUSABLE_FILE, message, span, path, help=advice, model=model.name)
-
-
-def _place(place: Place, project: Project) -> tuple[str | None, Span | None]:
-    path = _relative(place.path, project)
-    return path, place.span if path is not None else None
-
-
-def _relative(path: str | None, project: Project) -> str | None:
-    """A path as the project writes it; None for a file outside."""
-    if path is None:
-        return None
-    root = Path(project.root).resolve()
-    found = Path(path)
-    return found.relative_to(root).as_posix() if found.is_relative_to(root) else None

@@ -15,6 +15,7 @@ from rocky.operations.check.consumers import with_consumers_of
 from rocky.operations.check.tracked_cache import find_tracked_cache
 from rocky.operations.digest import Digested
 from rocky.operations.findings import Finding, findings_of
+from rocky.operations.python_plans import judge
 from rocky.operations.report import hidden
 from rocky.operations.workspace import Workspace, compile_workspace
 from rocky.plan.arguments import Count, Request
@@ -59,9 +60,13 @@ class CiReport(Digested):
 
 
 def ci(workspace: Workspace, request: CiRequest) -> CiReport:
-    """Compile for a build. Raises what loading raises."""
+    """Compile for a build. Raises what loading raises, and InvalidRequest."""
     compilation = compile_workspace(
-        workspace, jobs=request.jobs, cache=request.cache, portability=True, asker="judge"
+        workspace,
+        jobs=request.jobs,
+        cache=request.cache,
+        portability=True,
+        asker=judge(workspace.environment),
     )
     compilation = with_consumers_of(compilation, request.consumers)
     found = (

@@ -12,18 +12,27 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from rocky.analysis.python_plans import PlanNote, PythonPlan
 from rocky.diagnostics import Code, Diagnostic, Severity
-from rocky.diagnostics.diagnostic import SourceText, Span
+from rocky.diagnostics.diagnostic import SourceText
 from rocky.diagnostics.suggestion import closest
-from rocky.errors import InvalidRequest
-from rocky.frames.sandbox import Outcome, Reason, Target, check_targets
+from rocky.errors import InvalidRequest, RockyError
+from rocky.frames.plan_outcome import PlanOutcome, bind_plan, note_span
+from rocky.frames.plan_process import CannotBuild, PlanProcess
+from rocky.frames.plan_targets import PlanCode, SentModules, encode_code
 from rocky.language.datatypes.types import StructField
 from rocky.language.names import split_name
+from rocky.language.tables import tables_by_name
+from rocky.operations.python_plans import plan_jobs
+from rocky.project.models import Imports
+from rocky.project.python_imports import find_imports
 
 SEPARATOR: Final = "::"
 _SESSION: Final = ""
 """The table that stands for the session itself."""
 _SESSION_NAMES: Final = frozenset({"spark", "session", "spark_session"})
+
+_ELSEWHERE: Final = Imports(doubt="it lies elsewhere", irregularity="it lies elsewhere")
 
 Schemas = Mapping[str, Sequence[StructField]]
 
@@ -41,7 +50,7 @@ class Job(NamedTuple):
 
     name: str
     path: str
-    outcome: Outcome
+    outcome: PlanOutcome
 
 
 class _Function(NamedTuple):
@@ -64,33 +73,55 @@ def check_jobs(
     """Run the functions and bind their plans. Raises InvalidRequest, RockyError."""
     texts: dict[str, SourceText] = {}
     found = [each for target in targets for each in _functions(target, root, texts)]
-    asked = [_target(each, schemas, root) for each in found]
-    outcomes = {each.id: each for each in check_targets(asked, seconds)}
-    jobs = [Job(each.name, each.path, outcomes[each.name]) for each in found]
+    codes = [_code(each, schemas, root, texts) for each in found]
+    plans = _built(codes, root, seconds)
+    tables = tables_by_name(schemas)
+    given = {path: each.text for path, each in texts.items()}
+    jobs = [
+        Job(each.name, each.path, bind_plan(plans[each.name], tables, given, root))
+        for each in found
+    ]
     return JobFiles(root, texts), jobs
+
+
+def _built(codes: Sequence[PlanCode], root: Path, seconds: int) -> dict[str, PythonPlan]:
+    """The plans of functions, by their names. Raises RockyError."""
+    process, modules = PlanProcess(seconds, plan_jobs()), SentModules()
+    try:
+        targets = [encode_code(each, root.resolve(), modules) for each in codes]
+        return dict(process.build(targets, modules))
+    except CannotBuild as why:
+        raise RockyError(f"Python cannot be checked: {why}") from why
+    finally:
+        process.close()
 
 
 def job_findings(job: Job, files: JobFiles) -> Iterator[Diagnostic]:
     """What is wrong with a function, and what is not known of it."""
     outcome = job.outcome
-    if outcome.failure is not None:
-        yield _failed(job, outcome.failure, files)
+    failure = outcome.plan.failure
+    if failure is not None:
+        message = f"the code of `{job.name}` fails while its plan is built: {failure.text}"
+        yield _placed(job, files, Diagnostic(Code.CODE_RAISED, message), failure)
         return
-    unknown = [*outcome.gaps, *([outcome.needs_rows] if outcome.needs_rows else [])]
-    for each in unknown:
-        path, span = _relative(each.place.path, files), each.place.span
-        yield Diagnostic(
-            Code.QUERY_NOT_UNDERSTOOD,
-            f"what `{job.name}` gives cannot be worked out: {each.text}",
-            span if path is not None else None,
-            path or job.path,
-            Severity.WARNING,
-            model=job.name,
-        )
-    for found in outcome.findings:
-        path = _relative(found.path, files)
-        placed = found if path is not None else replace(found, span=None)
-        yield replace(placed, path=path or job.path, model=job.name)
+    for each in outcome.unknown:
+        message = f"what `{job.name}` gives cannot be worked out: {each.text}"
+        found = Diagnostic(Code.QUERY_NOT_UNDERSTOOD, message, severity=Severity.WARNING)
+        yield _placed(job, files, found, each)
+    for finding in outcome.findings:
+        span = finding.span
+        place = PlanNote("", finding.path, (span.start, span.end) if span is not None else None)
+        yield _placed(job, files, finding, place)
+
+
+def _placed(job: Job, files: JobFiles, found: Diagnostic, place: PlanNote) -> Diagnostic:
+    """A finding at its place, or at the function's file where it has none that can be shown."""
+    path = place.path
+    if path is not None and path not in files.texts and isinstance(files.texts, dict):
+        # A helper that the function calls: its text is needed to show the place.
+        files.texts[path] = SourceText(path, (files.root / path).read_text(encoding="utf-8"))
+    span = note_span(place) if path is not None else None
+    return replace(found, path=path or job.path, span=span, model=job.name)
 
 
 def _functions(target: str, root: Path, texts: dict[str, SourceText]) -> list[_Function]:
@@ -138,15 +169,20 @@ def _hint(annotation: ast.expr | None) -> str:
     return "" if annotation is None else ast.unparse(annotation).strip("'\"")
 
 
-def _target(function: _Function, schemas: Schemas, root: Path) -> Target:
-    path = root / function.path
-    folders = (path.parent, root)
-    return Target(
+def _code(
+    function: _Function, schemas: Schemas, root: Path, texts: Mapping[str, SourceText]
+) -> PlanCode:
+    place = (root / function.path).resolve()
+    text = texts[function.path].text
+    inside = place.is_relative_to(root.resolve())
+    relative = place.relative_to(root.resolve()).as_posix() if inside else ""
+    return PlanCode(
         function.name,
-        path,
+        str(place),
+        text,
         function.node.name,
-        root,
-        folders,
+        find_imports(root.resolve(), relative, text) if inside else _ELSEWHERE,
+        tuple(dict.fromkeys((str(place.parent), str(root.resolve())))),
         _inputs(function, schemas),
         dict(schemas),
     )
@@ -179,28 +215,3 @@ def _inputs(function: _Function, schemas: Schemas) -> dict[str, str]:
                 f"no table for the parameter `{each.arg}` of `{function.name}`{hint}"
             )
     return inputs
-
-
-def _failed(job: Job, failure: Reason, files: JobFiles) -> Diagnostic:
-    path = _relative(failure.place.path, files)
-    span = None
-    if path is not None and failure.place.line:
-        text = files.texts[path]
-        whole = text.line_span(min(failure.place.line, len(text.line_starts)))
-        line = text.text[whole.start : whole.end]
-        span = Span(whole.end - len(line.lstrip()), whole.end)
-    message = f"the code of `{job.name}` fails while its plan is built: {failure.text}"
-    return Diagnostic(Code.CODE_RAISED, message, span, path or job.path, model=job.name)
-
-
-def _relative(path: str | None, files: JobFiles) -> str | None:
-    """A path as the user wrote it; None for a file that was not named."""
-    if path is None:
-        return None
-    root = files.root.resolve()
-    found = Path(path)
-    shown = found.relative_to(root).as_posix() if found.is_relative_to(root) else None
-    if shown is not None and shown not in files.texts and isinstance(files.texts, dict):
-        # A helper that the function calls: its text is needed to show the place.
-        files.texts[shown] = SourceText(shown, found.read_text(encoding="utf-8"))
-    return shown

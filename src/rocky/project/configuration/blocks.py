@@ -180,11 +180,12 @@ class Compile(NamedTuple):
 class Python(NamedTuple):
     """Whether the code of Python models may be run to know what they give.
 
-    `trusted` runs it for a person who compiles or runs, `always` also where a change is judged, as
-    in `rocky ci`; with `never` a model's declared `output` is believed.
+    `trusted` runs it for a person who compiles or runs; with `never` a model's declared `output` is
+    believed. Where a change is judged, as in `rocky ci`, no file has its code run: the variable
+    `ROCKY_ANALYSE=always` does, which only who sets up the build can set.
     """
 
-    analyse: Literal["always", "trusted", "never"] = "trusted"
+    analyse: Literal["trusted", "never"] = "trusted"
 
 
 class Portability(NamedTuple):

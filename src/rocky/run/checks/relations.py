@@ -6,7 +6,6 @@ preview of its model's query will do.
 """
 
 from collections.abc import Mapping
-from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
@@ -147,7 +146,7 @@ class BoundRelations:
                 each.parameter: self._view_named(each.parts, model.key) or ""
                 for each in inputs_of(model)
             }
-            frame = self._engine.python_frame(Path(model.path), model.text, inputs)
+            frame = self._engine.python_frame(model, inputs)
         else:
             sql = fill_placeholders(model.sql, *EVER)
             frame = self._engine.frame(

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, tzinfo
-from pathlib import Path
 from typing import Final
 from uuid import uuid4
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -190,7 +189,7 @@ class UnitTests:
         inputs = {
             each.parameter: self._view(each.parts, model, bound) or "" for each in inputs_of(model)
         }
-        return self._engine.python_frame(Path(model.path), model.text, inputs)
+        return self._engine.python_frame(model, inputs)
 
     def _origin(self, model: ModelFile, bound: Mapping[Read, str]) -> QueryOrigin | None:
         """The query of a model over the views of its fixtures; a Python model has none."""

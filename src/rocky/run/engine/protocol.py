@@ -7,12 +7,12 @@ results into a table's folder as content-addressed files. It never commits: that
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Protocol
 
 from rocky.diagnostics import Diagnostic
 from rocky.language.datatypes.types import StructField
 from rocky.language.declared_functions import DeclaredFunction
+from rocky.project.models import Imports
 from rocky.project.seeds import SeedTable
 from rocky.project.sources import SourceTable
 from rocky.spark.interface import Failure, Layout, Metrics
@@ -166,6 +166,17 @@ class HashKey(Protocol):
         """Hash with this key from now on."""
 
 
+class PythonCode(Protocol):
+    """What a Python model is run from, wherever it was kept; `path` says where it stood."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def imports(self) -> Imports: ...
+
+
 class Engine(Protocol):
     """Spark, as a run sees it. All methods may be called from several threads."""
 
@@ -208,10 +219,10 @@ class Engine(Protocol):
     def frame(self, sql: str) -> Frame:
         """Analyse a query over bound views."""
 
-    def python_frame(self, path: Path, text: str, inputs: Mapping[str, str]) -> Frame:
-        """Call the function of a Python model's text with its inputs (parameter -> bound view).
+    def python_frame(self, model: PythonCode, inputs: Mapping[str, str]) -> Frame:
+        """Call the function of a Python model with its inputs (parameter -> bound view).
 
-        `path` is for messages only.
+        What is run is its text and what it imports as they were compiled, not the files.
         """
 
     def columns(self, frame: Frame) -> tuple[StructField, ...]: ...

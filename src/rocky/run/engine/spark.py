@@ -2,7 +2,8 @@
 
 Everything that touches pyspark is in `rocky.spark`; this module joins it with the store, which
 names the files that Spark wrote by their bytes. A run that builds nothing never loads it. A Python
-model is executed from the text that was compiled, not from its file, which may have been edited.
+model is executed from the texts that were compiled, its own and those of modules that it imports,
+not from their files, which may have been edited.
 """
 
 import traceback
@@ -33,6 +34,7 @@ from rocky.run.engine.protocol import (
     Frame,
     Jobs,
     Kept,
+    PythonCode,
     SourcePin,
     Written,
 )
@@ -273,11 +275,11 @@ class SparkEngine:
         self.hashes.make_named(sql)
         return self._session.sql(sql)
 
-    def python_frame(self, path: Path, text: str, inputs: Mapping[str, str]) -> Frame:
-        self._functions.make_named(text)
+    def python_frame(self, model: PythonCode, inputs: Mapping[str, str]) -> Frame:
+        self._functions.make_named(model.text)
         frames = {name: self.views.frame_of(view) for name, view in inputs.items()}
-        with active_session(self._session), shared_code(self.views.root, path, text):
-            return call_model(self.views.root / path, text, frames)
+        with active_session(self._session), shared_code(self.views.root, model.path, model.imports):
+            return call_model(self.views.root / model.path, model.text, frames)
 
     def columns(self, frame: Frame) -> tuple[StructField, ...]:
         return fields_of(frame)

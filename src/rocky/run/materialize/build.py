@@ -28,6 +28,7 @@ from rocky.project.configuration.strategies import (
     Strategy,
 )
 from rocky.project.contracts import Contract
+from rocky.project.models import Imports
 from rocky.run.engine.input_pieces import SizedFile, split_files
 from rocky.run.engine.protocol import Classify, Engine
 from rocky.run.materialize.mask_sql import NO_MASK_SQL, MaskSql
@@ -41,7 +42,7 @@ from rocky.store.warehouse import Table
 class BuiltModel(Protocol):
     """What a strategy asks of a model, be it a file of the project or a record of one.
 
-    `text` is what a Python model is run from; `path` says where it stood.
+    `text` and `imports` are what a Python model is run from; `path` says where it stood.
     """
 
     @property
@@ -50,6 +51,8 @@ class BuiltModel(Protocol):
     def path(self) -> str: ...
     @property
     def text(self) -> str: ...
+    @property
+    def imports(self) -> Imports: ...
     @property
     def strategy(self) -> Strategy: ...
 

@@ -12,7 +12,6 @@ files of its starting point are not those of the snapshot: both go with the same
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Final
 
 from rocky.canonical import ascii_json
@@ -337,8 +336,7 @@ class Workspace:
         build = self.build
         if query is not None:
             return self._engine.frame(query)
-        model = build.model
-        return self._engine.python_frame(Path(model.path), model.text, build.python_inputs or {})
+        return self._engine.python_frame(build.model, build.python_inputs or {})
 
     def _bind(self, view: str, frame: Frame) -> str:
         self._engine.views.bind_frame(view, frame)
