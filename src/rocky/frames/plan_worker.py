@@ -25,15 +25,18 @@ if __name__ == "__main__":
     # It is started apart from everything, and finds the package it is part of by its own path.
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
     from rocky.frames.guard import leave_network
+    from rocky.frames.late_libraries import delay_libraries
 
     # Before libraries start threads: then the system does not allow it any more.
     leave_network()
+    delay_libraries()
 
 from rocky.analysis.python_plans import PlanNote, PythonPlan, pack_plan, unpack_plan
 from rocky.compiler.garbage import collect_trees
 from rocky.frames.built_plan import PlanPlaces, build_plan
 from rocky.frames.frame_check import Frames
 from rocky.frames.guard import Guard, limit_process
+from rocky.frames.late_libraries import end_delay, load_for
 from rocky.frames.plan_targets import decode_function
 from rocky.language.datatypes.text import decode_type
 from rocky.language.datatypes.types import StructField
@@ -45,6 +48,7 @@ _FEW: Final = 24
 
 def main() -> None:
     """Answer for the targets of each line on the input, until it ends."""
+    end_delay()
     requests = os.fdopen(os.dup(0), "rb")
     answers = os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -66,6 +70,7 @@ def main() -> None:
 
 def _built(asked: dict[str, Any], private: tuple[int, ...]) -> Any:
     targets, seconds, jobs = asked["targets"], asked["seconds"], asked["jobs"]
+    load_for(each["text"] for each in targets)
     plain = [each for each in targets if each["plain"]]
     count = max(1, min(jobs, len(plain) // _FEW))
     shares = [plain[at::count] for at in range(count)]
