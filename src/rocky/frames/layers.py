@@ -7,7 +7,7 @@ which column of which input it is. `df["x"]` is found along that, by Spark's rul
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Final, NamedTuple, Protocol
 
 from rocky.frames.fragments import Fragment
@@ -238,6 +238,7 @@ _KEYWORDS: Final = frozenset(
 )
 
 
+@lru_cache(maxsize=4096)
 def written(name: str) -> str:
     """A name as the SQL of a plan has it."""
     plain = name.isidentifier() and name.isascii() and name.lower() not in _KEYWORDS
@@ -265,6 +266,8 @@ def unique_names(names: Sequence[tuple[str, bool]]) -> list[str]:
 
 def split_attribute(text: str) -> list[str]:
     """The parts of a name as `F.col` takes it: `` a.`b.c` `` has two. Raises ValueError."""
+    if "`" not in text:
+        return text.split(".")
     parts: list[str] = []
     current: list[str] = []
     quoted = False

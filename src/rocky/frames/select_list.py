@@ -41,7 +41,9 @@ class Item(NamedTuple):
 def are_named(items: Sequence[Item]) -> bool:
     """Whether the list gives one column for each item, of its name, whatever the binder finds."""
     return all(
-        each.name and not each.several and not _MAKES_ROWS.search(each.fragment.text)
+        each.name
+        and not each.several
+        and (each.origin is not None or not _MAKES_ROWS.search(each.fragment.text))
         for each in items
     )
 
