@@ -72,6 +72,7 @@ class Layer:
     inside: bool = False
     clauses: Any = None
     values: "LateValues | None" = None
+    _places: dict[str, list[int]] | None = field(default=None, init=False, repr=False)
 
     @property
     def complete(self) -> bool:
@@ -89,9 +90,13 @@ class Layer:
 
     def named(self, name: str) -> list[int]:
         """The places of visible columns of a name; hidden ones where there is none."""
-        key = name.lower()
-        every = [at for at, each in enumerate(self.columns) if each.key == key]
-        return [at for at in every if not self.columns[at].hidden] or every
+        places = self._places
+        if places is None:
+            places = self._places = {}
+            for at, each in enumerate(self.columns):
+                places.setdefault(each.key, []).append(at)
+        every = places.get(name.lower(), [])
+        return [at for at in every if not self.columns[at].hidden] or list(every)
 
     def qualified(self, parts: Sequence[str]) -> list[int]:
         """The places of columns of the last part's name that answer to the parts before it."""

@@ -14,6 +14,7 @@ import select
 import signal
 import sys
 import warnings
+from collections.abc import Iterable
 from importlib.machinery import FileFinder, SourceFileLoader
 from pathlib import Path
 from types import ModuleType
@@ -42,6 +43,8 @@ from rocky.language.datatypes.text import decode_type
 from rocky.language.datatypes.types import StructField
 from rocky.language.tables import tables_by_name
 
+_COLLECTED_EACH: Final = 16
+"""After so many targets garbage is looked for: most leave little."""
 _FEW: Final = 24
 """Below this many targets, a second fork costs more than it saves."""
 
@@ -182,15 +185,16 @@ def _build_all(
         before = set(sys.modules)
         path = list(sys.path)
         gc.disable()
-        for target in targets:
+        for number, target in enumerate(targets, 1):
             plan = _build(target, guard)
             _write_all(writing, base64.b64encode(pack_plan(plan)) + b"\n")
             # The next one's modules may have the same names.
-            for name in set(sys.modules) - before:
+            for name in [each for each in sys.modules if each not in before]:
                 if _is_own(sys.modules[name], target["root"]):
                     del sys.modules[name]
             sys.path[:] = path
-            collect_trees()
+            if number % _COLLECTED_EACH == 0:
+                collect_trees()
     finally:
         os._exit(0)  # no clean-up of the author's: its exit handlers are not ours to run
 
@@ -240,14 +244,20 @@ def _build(target: dict[str, Any], guard: Guard) -> PythonPlan:
             return _function(path, target["text"], target["function"])(**inputs)
 
         plan = build_plan(make, frames, places)
-    known = {os.path.realpath(each) for each in (path, *target["files"])}
-    opened = {os.path.realpath(each) for each in guard.opened}
-    others = sorted(each for each in opened - known if _is_read(each))
+    others = _others(guard.opened, (path, *target["files"])) if guard.opened else []
     if others:
         # What else was read may be other the next time.
         shown = places.inside(others[0]) or others[0]
         plan = plan._replace(doubt=f"`{shown}` is read while it is built", passing=True)
     return plan
+
+
+def _others(opened: Iterable[str], own: Iterable[str]) -> list[str]:
+    """The files that were opened and are neither the model's own nor a library's."""
+    known = {os.path.realpath(each) for each in own}
+    return sorted(
+        each for each in {os.path.realpath(each) for each in opened} - known if _is_read(each)
+    )
 
 
 def _is_read(path: str) -> bool:
