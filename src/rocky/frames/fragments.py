@@ -7,7 +7,7 @@ the smallest piece there; glue that stands between belongs to whoever wrote arou
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from rocky.diagnostics.diagnostic import Span
 from rocky.frames.sites import Site
@@ -21,8 +21,7 @@ ATOM: Final = 100
 """The level of what needs no parentheses anywhere."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fragment:
+class Fragment(NamedTuple):
     """SQL in pieces. `level` is how tightly its outermost operator binds."""
 
     pieces: tuple[Piece, ...]

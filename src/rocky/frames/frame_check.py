@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pyspark.sql.connect import proto
 from pyspark.sql.connect.dataframe import DataFrame
 
 from rocky.diagnostics import Diagnostic, Severity
@@ -18,6 +19,7 @@ from rocky.frames.column_edges import lineage_of
 from rocky.frames.fragments import SitedText, finished
 from rocky.frames.layers import Layer
 from rocky.frames.lowering import Gap, Lowering, finished_query
+from rocky.frames.plan_messages import messages_in
 from rocky.frames.relations.code_rows import registered
 from rocky.frames.relations.table import lower
 from rocky.frames.session import NeedsRows, PlanSession, building, relation_of
@@ -29,6 +31,7 @@ from rocky.language.names import bare_name
 from rocky.language.tables import Tables, tables_by_name
 from rocky.project.call_places import CallPlaces, Site
 
+_ATTRIBUTE: Final = proto.Expression.UnresolvedAttribute
 _CALLED: Final = re.compile(r"(\w+)\(")
 
 
@@ -158,12 +161,9 @@ def wanted_keys(relation: Any) -> frozenset[str]:
     stack = [relation]
     while stack:
         each = stack.pop()
-        if each.DESCRIPTOR.name == "UnresolvedAttribute" and each.HasField("plan_id"):
+        if isinstance(each, _ATTRIBUTE) and each.HasField("plan_id"):
             found.add(bare_name(each.unparsed_identifier).lower())
-        for field, value in each.ListFields():
-            if field.message_type is None or field.message_type.GetOptions().map_entry:
-                continue
-            stack.extend([value] if hasattr(value, "DESCRIPTOR") else value)
+        stack.extend(messages_in(each))
     return frozenset(found)
 
 

@@ -7,11 +7,22 @@ which column of which input it is. `df["x"]` is found along that, by Spark's rul
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from functools import cached_property, lru_cache
+from typing import Any, Final, NamedTuple, Protocol
 
 from rocky.frames.fragments import Fragment
-from rocky.language.datatypes.types import DataType, StructField
+from rocky.language.datatypes.types import UNKNOWN, DataType, StructField
 from rocky.language.names import quote_name
+
+
+class Value(Protocol):
+    """What a column holds."""
+
+    @property
+    def type(self) -> DataType: ...
+
+    @property
+    def nullable(self) -> bool: ...
 
 
 class LayerColumn(NamedTuple):
@@ -23,8 +34,7 @@ class LayerColumn(NamedTuple):
 
     name: str
     sql: str
-    type: DataType
-    nullable: bool
+    value: Value
     origin: tuple[int, int] | None = None
     hidden: bool = False
     qualifier: tuple[str, ...] = ()
@@ -32,6 +42,14 @@ class LayerColumn(NamedTuple):
     @property
     def key(self) -> str:
         return self.name.lower()
+
+    @property
+    def type(self) -> DataType:
+        return self.value.type
+
+    @property
+    def nullable(self) -> bool:
+        return self.value.nullable
 
 
 @dataclass(eq=False, slots=True)
@@ -41,7 +59,7 @@ class Layer:
     `known` is False where the list of columns is not complete, and `inside` tells that it stands
     in a subquery, because it reads the row around that. `clauses` are the parts of its query.
     `exposed` makes the same layer with one more, hidden column of its input, where Spark's analyser
-    would.
+    would. `values` are what the binder is yet to be asked about its columns, if it is.
     """
 
     name: str
@@ -53,6 +71,8 @@ class Layer:
     exposed: Callable[["Layer", int], "Layer"] | None = None
     inside: bool = False
     clauses: Any = None
+    values: "LateValues | None" = None
+    _places: dict[str, list[int]] | None = field(default=None, init=False, repr=False)
 
     @property
     def complete(self) -> bool:
@@ -70,15 +90,78 @@ class Layer:
 
     def named(self, name: str) -> list[int]:
         """The places of visible columns of a name; hidden ones where there is none."""
-        key = name.lower()
-        every = [at for at, each in enumerate(self.columns) if each.key == key]
-        return [at for at in every if not self.columns[at].hidden] or every
+        places = self._places
+        if places is None:
+            places = self._places = {}
+            for at, each in enumerate(self.columns):
+                places.setdefault(each.key, []).append(at)
+        every = places.get(name.lower(), [])
+        return [at for at in every if not self.columns[at].hidden] or list(every)
 
     def qualified(self, parts: Sequence[str]) -> list[int]:
         """The places of columns of the last part's name that answer to the parts before it."""
         *path, name = (each.lower() for each in parts)
         tail = tuple(path)
         return [at for at in self.named(name) if self.columns[at].qualifier[-len(tail) :] == tail]
+
+
+class LateValues:
+    """What the columns of a layer hold, by its query: asked of the binder when first needed.
+
+    Names follow from the code, so most layers of a plan are never asked about.
+    """
+
+    def __init__(self, ask: Callable[[], Sequence[Value]], count: int) -> None:
+        self._ask = ask
+        self._count = count
+
+    @cached_property
+    def found(self) -> list[StructField]:
+        given = self._ask()
+        if len(given) != self._count:
+            # The binder reports why.
+            return [StructField("", UNKNOWN, True)] * self._count
+        # Not the binder's own columns: these hold on to the tree of the query.
+        return [StructField("", each.type, each.nullable) for each in given]
+
+    @property
+    def is_found(self) -> bool:
+        return "found" in self.__dict__
+
+
+class LateValue(NamedTuple):
+    """What one column of a layer holds."""
+
+    values: LateValues
+    at: int
+
+    @property
+    def type(self) -> DataType:
+        return self.values.found[self.at].type
+
+    @property
+    def nullable(self) -> bool:
+        return self.values.found[self.at].nullable
+
+
+def find_values(top: Layer) -> None:
+    """Ask about a layer and those below it, from the bottom up.
+
+    Were each asked by its reader, the stack would be as deep as the plan.
+    """
+    done: set[int] = set()
+    stack: list[tuple[Layer, bool]] = [(top, False)]
+    while stack:
+        layer, opened = stack.pop()
+        values = layer.values
+        if opened:
+            assert values is not None
+            _ = values.found
+        elif id(layer) not in done and not (values is not None and values.is_found):
+            done.add(id(layer))
+            if values is not None:
+                stack.append((layer, True))
+            stack.extend((each, False) for each in layer.inputs)
 
 
 class Found(NamedTuple):
@@ -160,6 +243,7 @@ _KEYWORDS: Final = frozenset(
 )
 
 
+@lru_cache(maxsize=4096)
 def written(name: str) -> str:
     """A name as the SQL of a plan has it."""
     plain = name.isidentifier() and name.isascii() and name.lower() not in _KEYWORDS
@@ -187,6 +271,8 @@ def unique_names(names: Sequence[tuple[str, bool]]) -> list[str]:
 
 def split_attribute(text: str) -> list[str]:
     """The parts of a name as `F.col` takes it: `` a.`b.c` `` has two. Raises ValueError."""
+    if "`" not in text:
+        return text.split(".")
     parts: list[str] = []
     current: list[str] = []
     quoted = False

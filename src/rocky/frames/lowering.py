@@ -12,10 +12,19 @@ from typing import Any, Final, NamedTuple, Protocol
 from rocky.diagnostics import Code
 from rocky.frames.clauses import clauses_of, fused_bodies
 from rocky.frames.fragments import Fragment, joined, sql
-from rocky.frames.layers import Layer, LayerColumn, every_layer, unique_names, written
+from rocky.frames.layers import (
+    LateValue,
+    LateValues,
+    Layer,
+    LayerColumn,
+    every_layer,
+    unique_names,
+    written,
+)
 from rocky.frames.plan_tables import PlanTables
 from rocky.frames.select_list import (
     Item,
+    are_named,
     columns_of,
     hidden_item,
     listed_items,
@@ -209,12 +218,18 @@ class Lowering:
         table = source or sql(" FROM ", inputs[0].name)
         whole = inputs[0] if source is None and inputs[0].known else None
         head = "SELECT DISTINCT " if distinct else "SELECT "
-        draft = sql(head, listed_items(items, [each.name for each in items], whole), table, rest)
-        bound = self.bind(draft.text)
-        columns, names = columns_of(items, bound, {**self.shown, **renamed_in(inputs)})
-        items = with_own_names(items, columns, bound)
-        listed = listed_items(items, names, whole)
-        layer = self.layer(sql(head, listed, table, rest), columns, inputs, known=bound.known)
+        if self.around is None and are_named(items):
+            own = unique_names([(each.name or "", each.hidden) for each in items])
+            listed = listed_items(items, own, whole)
+            layer = self.late_layer(sql(head, listed, table, rest), items, own, inputs)
+        else:
+            names = [each.name for each in items]
+            draft = sql(head, listed_items(items, names, whole), table, rest)
+            bound = self.bind(draft.text)
+            columns, names = columns_of(items, bound, {**self.shown, **renamed_in(inputs)})
+            items = with_own_names(items, columns, bound)
+            listed = listed_items(items, names, whole)
+            layer = self.layer(sql(head, listed, table, rest), columns, inputs, known=bound.known)
         layer.clauses = clauses_of(head, listed, table, sql(rest))
         if lasting and source is None and not distinct:
 
@@ -237,12 +252,39 @@ class Lowering:
         self.tables.layers[layer.name] = layer
         return layer
 
+    def late_layer(
+        self,
+        body: Fragment,
+        items: Sequence[Item],
+        own: Sequence[str],
+        inputs: tuple[Layer, ...],
+    ) -> Layer:
+        """A layer whose columns have the names of the items, and `own` ones in SQL.
+
+        What they hold is asked of the binder when somebody wants to know.
+        """
+        values = LateValues(lambda: bind_text(body.text, self.tables).columns, len(items))
+        columns = tuple(
+            LayerColumn(
+                each.name or "",
+                name,
+                LateValue(values, at),
+                each.origin,
+                each.hidden,
+                each.qualifier,
+            )
+            for at, (each, name) in enumerate(zip(items, own, strict=True))
+        )
+        layer = self.layer(body, columns, inputs)
+        layer.values = values
+        return layer
+
     def query(self, body: Fragment, inputs: tuple[Layer, ...]) -> Layer:
         """A layer of a whole query, whose columns are those that the binder finds."""
         bound = self.bind(body.text)
         names = [(seen_name(each.name or "", self.shown), False) for each in bound.columns]
         columns = tuple(
-            LayerColumn(name, own, each.type, each.nullable)
+            LayerColumn(name, own, StructField("", each.type, each.nullable))
             for (name, _), own, each in zip(names, unique_names(names), bound.columns, strict=True)
         )
         if any(each.sql != given.name for each, given in zip(columns, bound.columns, strict=True)):

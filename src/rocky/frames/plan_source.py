@@ -6,7 +6,7 @@ columns of what it reads, and this compiler. Of each model a few are kept, so th
 another branch, or of the code before an edit, are still there.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -73,13 +73,16 @@ class ProjectPlans:
 
     def prepare(self, requests: Sequence[PlanRequest]) -> None:
         """Have the plans of some models ready, building those that are nowhere."""
-        missing = [each for each in requests if self._recalled(fingerprint(each)) is None]
-        if self.use == "built" and self.hindrance is None and missing:
-            self._build(missing)
+        marked = [(fingerprint(each), each) for each in requests]
+        self._build([each for each in marked if self._recalled(each[0]) is None])
 
     def find(self, request: PlanRequest) -> PythonPlan | None:
-        self.prepare((request,))
-        return self._recalled(fingerprint(request))
+        mark = fingerprint(request)
+        found = self._recalled(mark)
+        if found is None:
+            self._build([(mark, request)])
+            found = self._recalled(mark)
+        return found
 
     def close(self) -> None:
         if self._process is not None:
@@ -98,15 +101,17 @@ class ProjectPlans:
             save_values(self._place, PLANS, self._stamp, kept)
         self._fresh = {}
 
-    def _build(self, requests: Iterable[PlanRequest]) -> None:
-        wanted = {each.model.key: each for each in requests}
+    def _build(self, requests: Sequence[tuple[bytes, PlanRequest]]) -> None:
+        """Build plans, where that is done at all."""
+        if self.use != "built" or self.hindrance is not None or not requests:
+            return
+        wanted = {each.model.key: (mark, each) for mark, each in requests}
         self._process = self._process or PlanProcess(*self._limits)
         modules = SentModules()
-        targets = [encode_target(each, self._root, modules) for each in wanted.values()]
+        targets = [encode_target(each, self._root, modules) for _, each in wanted.values()]
         try:
             for key, plan in self._process.build(targets, modules):
-                request = wanted[key]
-                mark = fingerprint(request)
+                mark, request = wanted[key]
                 self._known[mark] = plan
                 if not plan.passing and request.model.imports.doubt is None:
                     self._fresh.setdefault(key, []).insert(0, (mark, pack_plan(plan)))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from rocky.frames.layers import Layer
+from rocky.frames.layers import Layer, find_values
 from rocky.language.declared_functions import DeclaredFunction
 from rocky.language.tables import Table, Tables
 
@@ -21,6 +21,7 @@ class PlanTables:
     def find(self, parts: tuple[str, ...]) -> Table | None:
         layer = self.layers.get(parts[0]) if len(parts) == 1 else None
         if layer is not None:
+            find_values(layer)
             return Table(layer.name, layer.fields, (layer.name,), layer.known)
         return self._project.find(parts)
 

@@ -14,7 +14,7 @@ import select
 import signal
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -27,27 +27,33 @@ if __name__ == "__main__":
     # It is started apart from everything, and finds the package it is part of by its own path.
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
     from rocky.frames.guard import leave_network
+    from rocky.frames.late_libraries import delay_libraries
 
     # Before libraries start threads: then the system does not allow it any more.
     leave_network()
+    delay_libraries()
 
 from rocky.analysis.python_plans import PlanNote, PythonPlan, pack_plan, unpack_plan
 from rocky.compiler.garbage import collect_trees
 from rocky.frames.built_plan import PlanPlaces, build_plan
 from rocky.frames.frame_check import Frames
 from rocky.frames.guard import Guard, limit_process
+from rocky.frames.late_libraries import end_delay, load_for
 from rocky.frames.plan_targets import decode_function
 from rocky.language.datatypes.text import decode_type
 from rocky.language.datatypes.types import StructField
 from rocky.language.tables import tables_by_name
 from rocky.project.module_finder import ModuleFinder, is_own_module
 
+_COLLECTED_EACH: Final = 16
+"""After so many targets garbage is looked for: most leave little."""
 _FEW: Final = 24
 """Below this many targets, a second fork costs more than it saves."""
 
 
 def main() -> None:
     """Answer for the targets of each line on the input, until it ends."""
+    end_delay()
     requests = os.fdopen(os.dup(0), "rb")
     answers = os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -69,6 +75,7 @@ def main() -> None:
 
 def _built(asked: dict[str, Any], private: tuple[int, ...]) -> Any:
     targets, seconds, jobs = asked["targets"], asked["seconds"], asked["jobs"]
+    load_for([*(each["text"] for each in targets), *asked["modules"].values()])
     modules = {key: text.encode("latin-1") for key, text in asked["modules"].items()}
     for each in targets:
         each["code"] = {path: modules[key] for path, key in each["code"].items()}
@@ -181,14 +188,15 @@ def _build_all(
         guard.hold()
         before = set(sys.modules)
         gc.disable()
-        for target in targets:
+        for number, target in enumerate(targets, 1):
             plan = _build(target, guard)
             _write_all(writing, base64.b64encode(pack_plan(plan)) + b"\n")
             # The next one's modules may have the same names.
-            for name in set(sys.modules) - before:
+            for name in [each for each in sys.modules if each not in before]:
                 if is_own_module(sys.modules[name], Path(target["root"])):
                     del sys.modules[name]
-            collect_trees()
+            if number % _COLLECTED_EACH == 0:
+                collect_trees()
     finally:
         os._exit(0)  # no clean-up of the author's: its exit handlers are not ours to run
 
@@ -219,9 +227,7 @@ def _build(target: dict[str, Any], guard: Guard) -> PythonPlan:
 
         plan = build_plan(make, frames, places)
     # Where it looks for lines to show, it opens files whose code came along.
-    known = {os.path.realpath(each) for each in (path, *texts)}
-    opened = {os.path.realpath(each) for each in guard.opened}
-    others = sorted(each for each in opened - known if _is_read(each))
+    others = _others(guard.opened, (path, *texts)) if guard.opened else []
     if others:
         # What else was read may be other the next time.
         shown = places.inside(others[0]) or others[0]
@@ -237,6 +243,14 @@ def _found_by(finder: ModuleFinder) -> Iterator[None]:
         yield
     finally:
         sys.meta_path.remove(finder)
+
+
+def _others(opened: Iterable[str], own: Iterable[str]) -> list[str]:
+    """The files that were opened and are neither the model's own nor a library's."""
+    known = {os.path.realpath(each) for each in own}
+    return sorted(
+        each for each in {os.path.realpath(each) for each in opened} - known if _is_read(each)
+    )
 
 
 def _is_read(path: str) -> bool:

@@ -13,6 +13,7 @@ from rocky.diagnostics.suggestion import closest
 from rocky.frames.fragments import Fragment, sql
 from rocky.frames.layers import Found, Layer, find_by_plan, split_attribute, written
 from rocky.frames.lowering import Finding, Lowering
+from rocky.frames.plan_messages import messages_in
 from rocky.frames.sites import Site
 from rocky.language.syntax.expression_texts import read_expression
 from rocky.language.syntax.parser import SyntaxProblem
@@ -246,8 +247,5 @@ def attributes_of(message: Any) -> list[Any]:
         if kind in ("UnresolvedAttribute", "ExpressionString"):
             found.append(each)
             continue
-        for field, value in each.ListFields():
-            if field.message_type is None or field.message_type.GetOptions().map_entry:
-                continue
-            stack.extend(value if not hasattr(value, "DESCRIPTOR") else [value])
+        stack.extend(messages_in(each))
     return found

@@ -6,7 +6,10 @@ from typing import Final, NamedTuple
 
 from rocky.frames.fragments import Fragment, joined, sql
 from rocky.frames.layers import Layer, LayerColumn, unique_names, written
+from rocky.language.binder.expr import Column
 from rocky.language.binder.query import BoundQuery
+from rocky.language.datatypes.types import StructField
+from rocky.language.functions.generators import GENERATORS
 
 _NUMBERS: Final = {
     "CAST(NaN AS DOUBLE)": "NaN",
@@ -14,6 +17,8 @@ _NUMBERS: Final = {
     "CAST(-Infinity AS DOUBLE)": "-Infinity",
 }
 """Numbers that SQL has no literal for, as Spark prints them."""
+
+_MAKES_ROWS: Final = re.compile(rf"\b(?:{'|'.join(GENERATORS)})\s*\(", re.IGNORECASE)
 
 
 class Item(NamedTuple):
@@ -31,6 +36,16 @@ class Item(NamedTuple):
     names: tuple[str, ...] = ()
     several: bool = False
     generates: bool = False
+
+
+def are_named(items: Sequence[Item]) -> bool:
+    """Whether the list gives one column for each item, of its name, whatever the binder finds."""
+    return all(
+        each.name
+        and not each.several
+        and (each.origin is not None or not _MAKES_ROWS.search(each.fragment.text))
+        for each in items
+    )
 
 
 def passed_on(layer: Layer, at: int = 0, alias: str | None = None) -> list[Item]:
@@ -93,8 +108,7 @@ def columns_of(
         spread = []
     if len(spread) != len(bound.columns) or not bound.known:
         plain = tuple(
-            LayerColumn(each.name or "", each.name or "", each.type, each.nullable)
-            for each in bound.columns
+            LayerColumn(each.name or "", each.name or "", _value(each)) for each in bound.columns
         )
         return plain, [each.name for each in items]
     named = [
@@ -106,9 +120,7 @@ def columns_of(
     ]
     own = unique_names(named)
     columns = tuple(
-        LayerColumn(
-            name, sql_name, column.type, column.nullable, item.origin, hidden, item.qualifier
-        )
+        LayerColumn(name, sql_name, _value(column), item.origin, hidden, item.qualifier)
         for item, column, (name, hidden), sql_name in zip(
             spread, bound.columns, named, own, strict=True
         )
@@ -122,6 +134,11 @@ def columns_of(
         unnamed = item.name is None and own[place] == bound.columns[place].name
         names.append(None if unnamed else own[place])
     return columns, names
+
+
+def _value(column: Column) -> StructField:
+    # Not the column itself: it holds on to the tree of its query.
+    return StructField("", column.type, column.nullable)
 
 
 def with_own_names(

@@ -8,8 +8,6 @@ for the same purpose. The client's classes are patched while plans are built and
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, Final
@@ -20,23 +18,14 @@ from pyspark.sql.connect import expressions, plan, proto
 from rocky.project import call_places
 
 Site = call_places.Site
+Position = tuple[int | None, int | None, int | None, int | None]
 
 _FOREIGN: Final = (str(Path(pyspark.__file__).parent), str(Path(__file__).parent))
-_SEPARATOR: Final = "\x1f"
-
-
-def encode_site(site: Site) -> str:
-    """The text that travels in a plan."""
-    return _SEPARATOR.join(str(each) for each in site)
-
-
-@lru_cache(maxsize=4096)
-def decode_site(text: str) -> Site | None:
-    """The site that `encode_site` wrote; None for what PySpark itself writes there."""
-    parts = text.split(_SEPARATOR)
-    if len(parts) != len(Site._fields):
-        return None
-    return Site(parts[0], *(int(each) for each in parts[1:]))
+_SITES: Final[dict[str, Site]] = {}
+"""The sites that plans of this process name, by the text that travels in them."""
+_ORIGINS: Final[dict[Site, Any]] = {}
+_POSITIONS: Final[dict[int, tuple[CodeType, list[Position]]]] = {}
+"""The positions in code that is being run, by its identity: to hash or compare code is slow."""
 
 
 def author_site() -> Site | None:
@@ -46,15 +35,12 @@ def author_site() -> Site | None:
         frame = frame.f_back
     if frame is None:
         return None
-    # Two codes of the same text are equal, whichever files they are of.
-    return _site_of(frame.f_code.co_filename, frame.f_code, frame.f_lasti)
-
-
-@lru_cache(maxsize=4096)
-def _site_of(path: str, code: CodeType, instruction: int) -> Site:
-    found = next(islice(code.co_positions(), instruction // 2, None), (None,) * 4)
-    line, end_line, column, end_column = (each or 0 for each in found)
-    return Site(path, line, column, end_line, end_column)
+    code, at = frame.f_code, frame.f_lasti // 2
+    known = _POSITIONS.get(id(code))
+    if known is None:
+        known = _POSITIONS[id(code)] = code, list(code.co_positions())
+    line, end_line, column, end_column = known[1][at] if at < len(known[1]) else (None,) * 4
+    return Site(code.co_filename, line or 0, column or 0, end_line or 0, end_column or 0)
 
 
 @contextmanager
@@ -87,20 +73,22 @@ def noted_sites() -> Iterator[None]:
         expressions.Expression.__init__ = of_expression
         plan.LogicalPlan.__init__ = of_plan
         plan.LogicalPlan._create_proto_relation = relation  # noqa: SLF001
+        _POSITIONS.clear()
 
 
 def _origin() -> Any:
     site = author_site()
     if site is None:
         return None
-    return _origin_of(site)
-
-
-@lru_cache(maxsize=4096)
-def _origin_of(site: Site) -> Any:
-    return proto.Origin(python_origin=proto.PythonOrigin(fragment="", call_site=encode_site(site)))
+    made = _ORIGINS.get(site)
+    if made is None:
+        text = f"\x1f{len(_SITES)}"
+        _SITES[text] = site
+        made = proto.Origin(python_origin=proto.PythonOrigin(fragment="", call_site=text))
+        _ORIGINS[site] = made
+    return made
 
 
 def site_of(message: Any) -> Site | None:
-    """The site of a relation or an expression of a plan."""
-    return decode_site(message.common.origin.python_origin.call_site)
+    """The site of a relation or an expression; None for what PySpark itself notes of one."""
+    return _SITES.get(message.common.origin.python_origin.call_site)

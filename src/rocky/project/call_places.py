@@ -6,12 +6,12 @@ name of the last method, or at the text among its arguments that is wrong.
 
 import ast
 import re
-import warnings
 from functools import cached_property
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from rocky.diagnostics.diagnostic import SourceText, Span
+from rocky.project.python_syntax import nodes_of, parse_python
 
 _NAMED: Final = re.compile(r"`([^`]+)`")
 
@@ -33,44 +33,33 @@ class _File:
         self.source = SourceText(path, text)
 
     @cached_property
-    def _tree(self) -> ast.Module | None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                return ast.parse(self.source.text)
-            except (SyntaxError, ValueError, RecursionError):
-                return None
+    def _by_range(self) -> dict[tuple[int, int, int | None, int | None], ast.expr]:
+        """The expressions by their ranges; of several with one range the innermost."""
+        try:
+            tree = parse_python(self.source.text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return {}
+        return {
+            (each.lineno, each.col_offset, each.end_lineno, each.end_col_offset): each
+            for each in nodes_of(tree)
+            if isinstance(each, ast.expr)
+        }
+
+    @cached_property
+    def _is_ascii(self) -> bool:
+        return self.source.text.isascii()
 
     def call(self, site: "Site") -> ast.expr | None:
-        """The expression that has exactly the range of a site.
-
-        Looked for from the top, only in what holds the range: most of a file is never looked at.
-        """
-        start, end = (site.line, site.column), (site.end_line, site.end_column)
-        waiting: list[ast.AST] = [self._tree] if self._tree is not None else []
-        found = None
-        while waiting:
-            for each in ast.iter_child_nodes(waiting.pop()):
-                if not isinstance(each, ast.expr | ast.stmt):
-                    # What has no place of its own, such as arguments, may hold something that has.
-                    waiting.append(each)
-                    continue
-                if isinstance(each, ast.stmt):
-                    # A decorator stands before what it decorates.
-                    holds = end[0] <= (each.end_lineno or 0)
-                else:
-                    first = each.lineno, each.col_offset
-                    last = each.end_lineno or 0, each.end_col_offset or 0
-                    holds = first <= start and end <= last
-                    found = each if (first, last) == (start, end) else found
-                if holds:
-                    waiting.append(each)
-        return found
+        """The expression that has exactly the range of a site."""
+        return self._by_range.get((site.line, site.column, site.end_line, site.end_column))
 
     def offset(self, line: int, column: int) -> int:
         """The offset of a column in bytes of UTF-8."""
         if not 1 <= line <= len(self.source.line_starts):
             return 0
+        if self._is_ascii:
+            whole = self.source.line_span(line)
+            return min(whole.start + column, whole.end)
         before = self.source.line_text(line).encode("utf-8", "surrogatepass")[:column]
         return self.source.line_starts[line - 1] + len(before.decode("utf-8", "replace"))
 
@@ -111,7 +100,7 @@ class CallPlaces:
         texts = [
             each
             for part in arguments
-            for each in ast.walk(part)
+            for each in nodes_of(part)
             if isinstance(each, ast.Constant) and isinstance(each.value, str)
         ]
         for name in names:

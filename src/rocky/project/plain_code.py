@@ -7,7 +7,7 @@ not plain. In doubt nothing is.
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 PLAIN_MODULES: Final = frozenset(
@@ -97,20 +97,36 @@ _ATTRIBUTES: Final = frozenset(
 _READS: Final = ("read_", "_", "from_file")
 
 
-def find_irregularity(tree: ast.Module) -> str | None:
+_LOOKED_AT: Final = frozenset(
+    {
+        ast.Name,
+        ast.Attribute,
+        ast.ImportFrom,
+        ast.Set,
+        ast.SetComp,
+        ast.Global,
+        ast.AsyncFunctionDef,
+        ast.Await,
+    }
+)
+
+
+def find_irregularity(nodes: Sequence[ast.AST]) -> str | None:
     """The first thing in a file that is not plain, in words; imports are looked at elsewhere."""
-    return next(_irregularities(tree), None)
+    return next(_irregularities(nodes), None)
 
 
-def _irregularities(tree: ast.Module) -> Iterator[str]:
+def _irregularities(nodes: Sequence[ast.AST]) -> Iterator[str]:
     compared = {
         id(each)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Compare)
         for operator, each in zip(node.ops, node.comparators, strict=True)
         if isinstance(operator, ast.In | ast.NotIn)
     }
-    for node in ast.walk(tree):
+    for node in nodes:
+        if node.__class__ not in _LOOKED_AT:
+            continue
         match node:
             case ast.Name(id=name) if name in _NAMES:
                 yield f"`{name}`"

@@ -12,8 +12,7 @@ import ast
 import os
 import stat
 import sys
-import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import (
@@ -30,6 +29,7 @@ from blake3 import blake3
 from rocky.project.files import Reads, read_once
 from rocky.project.models import NO_IMPORTS, Imports, ModelFile
 from rocky.project.plain_code import PLAIN_MODULES, find_irregularity
+from rocky.project.python_syntax import nodes_of, parse_python
 
 _DYNAMIC_CALLS: Final = frozenset({"__import__", "exec", "eval", "compile"})
 _DYNAMIC_MODULES: Final = frozenset(
@@ -118,13 +118,14 @@ class _Search:
                 self.irregularity = self.irregularity or "what is not valid Python"
                 continue
             name = file.relative_to(self.root).as_posix()
-            odd = find_irregularity(tree) if self.irregularity is None else None
+            nodes = nodes_of(tree)
+            odd = find_irregularity(nodes) if self.irregularity is None else None
             if odd is not None:
                 self.irregularity = f"{odd} in `{name}`"
-            for node in ast.walk(tree):
+            for node in nodes:
                 if isinstance(node, ast.Name) and node.id in _DYNAMIC_CALLS:
                     self._doubt(f"`{node.id}` in `{name}` can run any code")
-            for module, level in _imported(tree):
+            for module, level in _imported(nodes):
                 for found in self._find(file, module, level):
                     waiting += self._read(found, module)
 
@@ -197,16 +198,15 @@ class _Search:
 
 def _parse(code: str) -> ast.Module | None:
     try:
-        with warnings.catch_warnings(action="ignore"):
-            return ast.parse(code)
+        return parse_python(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         # Whoever runs it is told.
         return None
 
 
-def _imported(tree: ast.Module) -> Iterator[tuple[str, int]]:
+def _imported(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, int]]:
     """The modules that a text imports, with the dots before each; names that may be modules too."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             for each in node.names:
                 yield each.name, 0
@@ -220,17 +220,27 @@ def _imported(tree: ast.Module) -> Iterator[tuple[str, int]]:
 
 def _above(file: Path, root: Path) -> list[Path]:
     """The folders from a file's own up to the project's."""
-    return [each for each in file.parents if each == root or each.is_relative_to(root)]
+    return _folders(file.parent, root)
+
+
+@lru_cache(maxsize=1024)
+def _folders(folder: Path, root: Path) -> list[Path]:
+    every = (folder, *folder.parents)
+    return [each for each in every if each == root or each.is_relative_to(root)]
 
 
 def _files(folder: Path, module: str) -> Iterator[Path]:
     """What importing `a.b` from a folder loads: the packages on the way, then the module."""
-    place = folder
+    place = str(folder)
     for part in module.split("."):
-        place = place / part
-        for each in (place / "__init__.py", place.with_name(f"{part}.py")):
-            if each.is_file():
-                yield each
+        place = f"{place}{os.sep}{part}"
+        is_folder = os.path.isdir(place)  # noqa: PTH112 - asked for every module of every model
+        if is_folder and os.path.isfile(f"{place}{os.sep}__init__.py"):  # noqa: PTH113
+            yield Path(place, "__init__.py")
+        if os.path.isfile(f"{place}.py"):  # noqa: PTH113
+            yield Path(f"{place}.py")
+        if not is_folder:
+            break
 
 
 def _spec_of(name: str) -> ModuleSpec | None:

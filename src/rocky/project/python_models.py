@@ -6,7 +6,6 @@ the plan that it builds, or those that the sidecar's `output` declares.
 """
 
 import ast
-import warnings
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -31,6 +30,7 @@ from rocky.project.configuration.strategies import (
 )
 from rocky.project.files import Report
 from rocky.project.models import ModelFile, stem_of
+from rocky.project.python_syntax import parse_python
 from rocky.project.toml.documents import Document, Problem
 
 FUNCTION: Final = "model"
@@ -76,6 +76,23 @@ class UnusablePython(ValueError):
 
 def read_parameters(text: str) -> tuple[Parameter, ...]:
     """The parameters of the file's `model` function. Raises UnusablePython."""
+    found = _parameters(text)
+    if isinstance(found, UnusablePython):
+        # One of its own each time: what is raised remembers where.
+        raise UnusablePython(found.message, found.span, found.help)
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _parameters(text: str) -> tuple[Parameter, ...] | UnusablePython:
+    """As `read_parameters`, which is asked many times of each text."""
+    try:
+        return _worked_out(text)
+    except UnusablePython as fault:
+        return UnusablePython(fault.message, fault.span, fault.help)
+
+
+def _worked_out(text: str) -> tuple[Parameter, ...]:
     source = SourceText("", text)
     tree = _parse(source)
     found = [
@@ -108,18 +125,10 @@ def read_parameters(text: str) -> tuple[Parameter, ...]:
     )
 
 
-@lru_cache(maxsize=4096)
-def _parameters(text: str) -> tuple[Parameter, ...]:
-    """As `read_parameters`, asked for many times of each text; none of what is unusable."""
-    try:
-        return read_parameters(text)
-    except UnusablePython:
-        return ()
-
-
 def inputs_of(model: ModelFile) -> tuple[Input, ...]:
     """The tables a Python model reads, in the order of its parameters. None when it is unusable."""
-    parameters = _parameters(model.text)
+    found = _parameters(model.text)
+    parameters = () if isinstance(found, UnusablePython) else found
     named = model.settings.inputs
     return tuple(
         Input(each.name, named.get(each.name, each.name), each.span) for each in parameters
@@ -196,10 +205,7 @@ def _problems(settings: ModelSettings, parameters: tuple[Parameter, ...]) -> Ite
 
 def _parse(source: SourceText) -> ast.Module:
     try:
-        with warnings.catch_warnings():
-            # An odd escape in a string is the author's to see when Python runs the file.
-            warnings.simplefilter("ignore")
-            return ast.parse(source.text)
+        return parse_python(source.text)
     except SyntaxError as failure:
         line = min(max(failure.lineno or 1, 1), len(source.line_starts))
         start = min(

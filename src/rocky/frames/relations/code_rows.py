@@ -175,7 +175,7 @@ def made_rows(
     return lowering.layer(
         body,
         tuple(
-            LayerColumn(each.name, sql_name, each.type, each.nullable)
+            LayerColumn(each.name, sql_name, each)
             for sql_name, each in zip(own, fields, strict=True)
         ),
         tuple(layers),

@@ -172,7 +172,7 @@ def alias(message: Any, lowering: Lowering, lower: Lower, site: Site | None) -> 
     below = lower(message.input)
     path = (message.alias.lower(),)
     columns = tuple(
-        LayerColumn(each.name, each.sql, each.type, each.nullable, (0, at), each.hidden, path)
+        LayerColumn(each.name, each.sql, each.value, (0, at), each.hidden, path)
         for at, each in enumerate(below.columns)
     )
     return Layer(below.name, columns, below.known, (below,))

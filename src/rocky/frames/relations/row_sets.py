@@ -6,12 +6,12 @@ from typing import Any
 from rocky.diagnostics import Code
 from rocky.diagnostics.suggestion import closest
 from rocky.frames.fragments import sql
-from rocky.frames.layers import Layer, LayerColumn, unique_names, written
+from rocky.frames.layers import Layer, unique_names, written
 from rocky.frames.literals import NoSql
 from rocky.frames.lowering import Finding, Lowering
 from rocky.frames.relations.select_items import items_of
 from rocky.frames.scope import over
-from rocky.frames.select_list import passed_on
+from rocky.frames.select_list import Item, passed_on
 from rocky.frames.sites import Site
 from rocky.language.datatypes import types as t
 
@@ -43,17 +43,15 @@ def set_operation(message: Any, lowering: Lowering, lower: Lower, site: Site | N
         f" SELECT {', '.join(second)} FROM {right.name}",
         site=site,
     )
-    bound = lowering.bind(body.text)
-    if len(bound.columns) != len(own):
+    if len(second) != len(own):
+        # The binder says so, of the whole query.
         return lowering.layer(body, (), (left, right), known=False)
     places = [at for at, each in enumerate(left.columns) if not each.hidden]
-    columns = tuple(
-        LayerColumn(
-            name, sql_name, each.type, each.nullable, (0, places[at]) if at < len(places) else None
-        )
-        for at, (name, sql_name, each) in enumerate(zip(names, own, bound.columns, strict=True))
-    )
-    return lowering.layer(body, columns, (left, right))
+    items = [
+        Item(sql(""), name, (0, places[at]) if at < len(places) else None)
+        for at, name in enumerate(names)
+    ]
+    return lowering.late_layer(body, items, own, (left, right))
 
 
 def _paired(

@@ -25,6 +25,8 @@ _MARKER: Final = re.compile(
     re.DOTALL,
 )
 """Markers of arguments, and what only looks like one: texts, quoted names, comments."""
+_MOST_PARTS: Final = 3
+"""Catalogue, schema and table."""
 _UNKNOWN_FUNCTIONS: Final = frozenset({"python_worker_logs"})
 
 
@@ -53,11 +55,22 @@ def named_table(name: str, lowering: Lowering, site: Site | None) -> Layer:
     if _OURS.fullmatch(name):
         raise NoSql(f"a table of the name `{name}`, which the SQL of plans uses")
     parts = split_attribute(name)
+    path = tuple(each.lower() for each in parts)
+    table = lowering.tables.find(path) if len(parts) <= _MOST_PARTS else None
+    if table is not None and table.known:
+        columns = tuple(
+            LayerColumn(each.name, each.name, each, qualifier=path) for each in table.fields
+        )
+        return Layer(".".join(map(written, parts)), columns)
     body = sql("SELECT * FROM " + ".".join(map(written, parts)), site=site)
     bound = lowering.bind(body.text)
-    path = tuple(each.lower() for each in parts)
     columns = tuple(
-        LayerColumn(each.name or "", each.name or "", each.type, each.nullable, qualifier=path)
+        LayerColumn(
+            each.name or "",
+            each.name or "",
+            StructField("", each.type, each.nullable),
+            qualifier=path,
+        )
         for each in bound.columns
     )
     if bound.diagnostics:

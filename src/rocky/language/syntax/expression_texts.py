@@ -5,6 +5,7 @@ it is put anywhere.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from sqlglot import exp
@@ -29,6 +30,7 @@ class ExpressionText:
     body: Span
 
 
+@lru_cache(maxsize=512)
 def read_expression(text: str) -> ExpressionText | SyntaxProblem:
     """What the text is, with places in it; a problem when it is not one expression."""
     parsed = parse_query(_BEFORE + text)
