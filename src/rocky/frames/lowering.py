@@ -221,7 +221,7 @@ class Lowering:
         if self.around is None and are_named(items):
             own = unique_names([(each.name or "", each.hidden) for each in items])
             listed = listed_items(items, own, whole)
-            layer = self.late_layer(sql(head, listed, table, rest), items, own, inputs)
+            layer = late_layer(self, sql(head, listed, table, rest), items, own, inputs)
         else:
             names = [each.name for each in items]
             draft = sql(head, listed_items(items, names, whole), table, rest)
@@ -252,33 +252,6 @@ class Lowering:
         self.tables.layers[layer.name] = layer
         return layer
 
-    def late_layer(
-        self,
-        body: Fragment,
-        items: Sequence[Item],
-        own: Sequence[str],
-        inputs: tuple[Layer, ...],
-    ) -> Layer:
-        """A layer whose columns have the names of the items, and `own` ones in SQL.
-
-        What they hold is asked of the binder when somebody wants to know.
-        """
-        values = LateValues(lambda: bind_text(body.text, self.tables).columns, len(items))
-        columns = tuple(
-            LayerColumn(
-                each.name or "",
-                name,
-                LateValue(values, at),
-                each.origin,
-                each.hidden,
-                each.qualifier,
-            )
-            for at, (each, name) in enumerate(zip(items, own, strict=True))
-        )
-        layer = self.layer(body, columns, inputs)
-        layer.values = values
-        return layer
-
     def query(self, body: Fragment, inputs: tuple[Layer, ...]) -> Layer:
         """A layer of a whole query, whose columns are those that the binder finds."""
         bound = self.bind(body.text)
@@ -294,6 +267,34 @@ class Lowering:
 
     def _next_name(self) -> str:
         return f"frame_{len(self.tables.layers) + 1}"
+
+
+def late_layer(
+    lowering: Lowering,
+    body: Fragment,
+    items: Sequence[Item],
+    own: Sequence[str],
+    inputs: tuple[Layer, ...],
+) -> Layer:
+    """A layer whose columns have the names of the items, and `own` ones in SQL.
+
+    What they hold is asked of the binder when somebody wants to know.
+    """
+    values = LateValues(lambda: bind_text(body.text, lowering.tables).columns, len(items))
+    columns = tuple(
+        LayerColumn(
+            each.name or "",
+            name,
+            LateValue(values, at),
+            each.origin,
+            each.hidden,
+            each.qualifier,
+        )
+        for at, (each, name) in enumerate(zip(items, own, strict=True))
+    )
+    layer = lowering.layer(body, columns, inputs)
+    layer.values = values
+    return layer
 
 
 def apart(lowering: Lowering, layer: Layer) -> Layer:

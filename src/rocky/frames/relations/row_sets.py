@@ -8,7 +8,7 @@ from rocky.diagnostics.suggestion import closest
 from rocky.frames.fragments import sql
 from rocky.frames.layers import Layer, unique_names, written
 from rocky.frames.literals import NoSql
-from rocky.frames.lowering import Finding, Lowering
+from rocky.frames.lowering import Finding, Lowering, late_layer
 from rocky.frames.relations.select_items import items_of
 from rocky.frames.scope import over
 from rocky.frames.select_list import Item, passed_on
@@ -51,7 +51,7 @@ def set_operation(message: Any, lowering: Lowering, lower: Lower, site: Site | N
         Item(sql(""), name, (0, places[at]) if at < len(places) else None)
         for at, name in enumerate(names)
     ]
-    return lowering.late_layer(body, items, own, (left, right))
+    return late_layer(lowering, body, items, own, (left, right))
 
 
 def _paired(
