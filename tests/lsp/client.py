@@ -102,13 +102,16 @@ class Client:
 
     # ------------------------------------------------------------------ what editors do
 
-    def start(self, folders: list[Path] | None = None, **capabilities: Any) -> Any:
+    def start(
+        self, folders: list[Path] | None = None, *, trusted: bool = False, **capabilities: Any
+    ) -> Any:
         uris = [each.as_uri() for each in folders or [self.folder]]
         params = {
             "processId": None,
             "rootUri": uris[0],
             "workspaceFolders": [{"uri": each, "name": each} for each in uris],
             "capabilities": capabilities,
+            "initializationOptions": {"trusted": trusted},
         }
         found = self.ask("initialize", params)
         self.legend = found["capabilities"]["semanticTokensProvider"]["legend"]

@@ -78,13 +78,42 @@ class PlanFinding(NamedTuple):
     help: str | None
 
 
+class PlanColumn(NamedTuple):
+    """A column of a frame.
+
+    `input` and `at` are the place it has in a frame below, -1 for one that is made here; where its
+    name and its type are empty they are those of that one.
+    """
+
+    name: str
+    type: str
+    nullable: bool
+    input: int = -1
+    at: int = -1
+    hidden: bool = False
+
+
+class PlanFrame(NamedTuple):
+    """A frame of a plan under its `name` in the SQL: a table, or what a call gives.
+
+    `calls` are which of the plan's sites give it, `inputs` which of the plan's frames it is made
+    of. Where `same` is set its columns are those of the first.
+    """
+
+    name: str
+    calls: list[int]
+    inputs: list[int]
+    columns: list[PlanColumn]
+    same: bool = False
+
+
 class PythonPlan(NamedTuple):
     """What building a model's frame gave.
 
     Either `failure` (the code raised) or `needs_rows` (it looks at rows) says why there is no
     `sql`. `starts` are where its pieces begin, `places` which of the `sites` each stands for, -1
     for none. `gaps` are what has no SQL. `doubt` is why more than the code and the schemas may have
-    had a say; a plan that is `passing` is not to be kept.
+    had a say; a plan that is `passing` is not to be kept. `frames` are for editors, inputs first.
     """
 
     sql: str = ""
@@ -98,6 +127,7 @@ class PythonPlan(NamedTuple):
     failure: PlanNote | None = None
     doubt: str | None = None
     passing: bool = False
+    frames: list[PlanFrame] = []  # noqa: RUF012 - as above
 
     @property
     def has_sql(self) -> bool:

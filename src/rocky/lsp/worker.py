@@ -14,6 +14,7 @@ from typing import Any, Final
 from rocky.compiler.session import Session, Snapshot, Superseded
 from rocky.diagnostics import Diagnostic
 from rocky.errors import RockyError, describe_failure
+from rocky.ide.python_frames import PlanFrames
 from rocky.ide.view import View
 from rocky.lsp.context import Context
 from rocky.lsp.documents import path_in, uri_of
@@ -162,7 +163,7 @@ class Worker:
     def _context(self, snapshot: Snapshot) -> Context:
         """What is answered from; the view of a compilation is kept as long as that is the last."""
         if self._view is None or self._view.compilation is not snapshot.compilation:
-            self._view = View(snapshot.compilation)
+            self._view = View(snapshot.compilation, self._frames())
         return Context(
             self._root,
             snapshot,
@@ -172,6 +173,14 @@ class Worker:
             self._reports.last_run,
             self._client,
         )
+
+    def _frames(self) -> dict[str, PlanFrames]:
+        """What is known of open Python models: code that is half written has no plan of its own."""
+        if self._view is None:
+            return {}
+        opened = [path for path in self._texts if path.endswith(".py")]
+        found = {path: self._view.frames(path) for path in opened}
+        return {path: each for path, each in found.items() if each is not None}
 
     def _names(self) -> list[str]:
         """The names of all models. Other threads may ask: a snapshot is never changed."""
