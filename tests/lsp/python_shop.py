@@ -1,6 +1,6 @@
 """A shop with Python models over SQL and SQL over Python, for what an editor asks of its code."""
 
-CODE = '''from pyspark.sql import functions as F
+CODE = """from pyspark.sql import functions as F
 
 
 def model(orders, customers):
@@ -10,7 +10,7 @@ def model(orders, customers):
     totals = chosen.groupBy("customer_id", orders.status).agg(F.sum("twice").alias("total"))
     named = totals.select("customer_id", "total", "status").withColumnRenamed("status", "state")
     return named.dropDuplicates(["customer_id"]).orderBy("total")
-'''
+"""
 SHOP = {
     "rocky.toml": '[pipeline.shop]\nmodels = "models/**"\n',
     "sources/raw.toml": """

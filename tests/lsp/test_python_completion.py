@@ -104,7 +104,9 @@ def test_nothing_is_offered_where_no_column_is_meant(client, marked):
 def test_what_an_edit_above_has_moved_is_still_known(client):
     moved = CODE.replace("def model", "# one line more\n\n\ndef model")
 
-    assert JOINED == offered(client, moved.replace('where(customers["country"] == "DE")', 'select("|'))
+    assert JOINED == offered(
+        client, moved.replace('where(customers["country"] == "DE")', 'select("|')
+    )
 
 
 def test_a_call_that_is_new_is_known_once_the_text_was_whole(client):

@@ -8,7 +8,10 @@ plan does not know, only those that keep the columns of their frame are looked t
 import ast
 from collections import Counter
 from collections.abc import Iterable
+from difflib import SequenceMatcher
 from functools import cached_property
+from itertools import accumulate
+from os.path import commonprefix
 from typing import Final, NamedTuple
 
 from rocky.analysis.python_plans import PlanFrame, PythonPlan
@@ -140,10 +143,28 @@ class PlanFrames:
             yield FrameColumn(number, at, name, kind, each.nullable, each.hidden)
 
 
-def _same_letters(one: str, other: str) -> int:
-    """How many letters two texts begin with alike."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+def _kept_parts(old: str, new: str) -> list[tuple[int, int, int]]:
+    """The parts that two texts have in common: where in each, and how long."""
+    if old == new:
+        return [(0, 0, len(old))]
+    lines = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    starts = [[0, *accumulate(map(len, each))] for each in lines]
+    found: list[tuple[int, int, int]] = []
+    at = (0, 0)
+    blocks = SequenceMatcher(None, *lines, autojunk=False).get_matching_blocks()
+    for first, second, count in blocks:
+        begin = starts[0][first], starts[1][second]
+        length = starts[0][first + count] - begin[0]
+        gap = old[at[0] : begin[0]], new[at[1] : begin[1]]
+        head = len(commonprefix(gap))  # noqa: RUF071 - letters are meant
+        tail = len(commonprefix([each[head:][::-1] for each in gap]))  # noqa: RUF071 - as above
+        if found:
+            found[-1] = (*found[-1][:2], found[-1][2] + head)
+        elif head:
+            found.append((0, 0, head))
+        found.append((begin[0] - tail, begin[1] - tail, length + tail))
+        at = begin[0] + length, begin[1] + length
+    return found
 
 
 class FramesInText:
@@ -152,18 +173,13 @@ class FramesInText:
     def __init__(self, frames: PlanFrames, tree: PythonTree) -> None:
         self.frames = frames
         self.tree = tree
-        old, new = frames.model.text, tree.text
-        self._head = _same_letters(old, new)
-        most = min(len(old), len(new)) - self._head
-        self._tail = _same_letters(old[len(old) - most :][::-1], new[len(new) - most :][::-1])
-        self._shift = len(new) - len(old)
+        self._kept = _kept_parts(frames.model.text, tree.text)
 
     def shifted(self, span: Span) -> Span | None:
         """A span of the plan's text in this one; None for one that was edited."""
-        if span.end <= self._head:
-            return span
-        if span.start >= len(self.frames.model.text) - self._tail:
-            return Span(span.start + self._shift, span.end + self._shift)
+        for old, new, length in self._kept:
+            if old <= span.start and span.end <= old + length:
+                return Span(span.start + new - old, span.end + new - old)
         return None
 
     @cached_property

@@ -80,6 +80,12 @@ class PythonTree:
             self.offset(site.line, site.column), self.offset(site.end_line, site.end_column)
         )
 
+    def node_at(self, span: Span) -> ast.expr | None:
+        """The smallest expression that a span is in."""
+        found = [at for at in self.by_span if at.start <= span.start and span.end <= at.end]
+        best = min(found, key=lambda at: at.end - at.start, default=None)
+        return self.by_span[best] if best is not None else None
+
     def enclosing(self, node: ast.AST) -> Iterator[ast.AST]:
         """What a node stands in, from the inside out."""
         at = self.parents.get(node)
@@ -113,6 +119,13 @@ def texts_of(node: ast.AST) -> Iterator[ast.Constant]:
 
 def arguments_of(call: ast.Call) -> list[ast.expr]:
     return [*call.args, *(each.value for each in call.keywords)]
+
+
+def entries_of(call: ast.Call) -> Iterator[ast.expr]:
+    """The arguments of a call, those in lists one by one."""
+    for each in call.args:
+        inner = each.value if isinstance(each, ast.Starred) else each
+        yield from inner.elts if isinstance(inner, ast.List | ast.Tuple) else (inner,)
 
 
 class CursorTree(NamedTuple):
