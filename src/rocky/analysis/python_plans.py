@@ -97,14 +97,15 @@ class PlanFrame(NamedTuple):
     """A frame of a plan under its `name` in the SQL: a table, or what a call gives.
 
     `calls` are which of the plan's sites give it, `inputs` which of the plan's frames it is made
-    of. Where `same` is set its columns are those of the first.
+    of. It begins with the first `kept` columns of the first of these, as they are; then come its
+    own `columns`.
     """
 
     name: str
     calls: list[int]
     inputs: list[int]
     columns: list[PlanColumn]
-    same: bool = False
+    kept: int = 0
 
 
 class PythonPlan(NamedTuple):

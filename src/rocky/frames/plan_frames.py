@@ -43,11 +43,18 @@ def _relations(message: Any) -> Iterator[Any]:
 
 def _frame(layer: Layer, calls: list[int], at: dict[int, int]) -> PlanFrame:
     inputs = [at[id(each)] for each in layer.inputs]
-    columns = [_column(each, layer) for each in layer.columns]
-    first = len(layer.inputs[0].columns) if layer.inputs else -1
-    plain = [("", "", each.nullable, 0, index, False) for index, each in enumerate(layer.columns)]
-    same = len(columns) == first and all(map(tuple.__eq__, columns, plain))
-    return PlanFrame(layer.name, calls, inputs, [] if same else columns, same)
+    kept = 0
+    for each, below in zip(layer.columns, layer.inputs[0].columns if inputs else (), strict=False):
+        if each.origin != (0, kept) or _facts(each) != _facts(below):
+            break
+        kept += 1
+    return PlanFrame(
+        layer.name, calls, inputs, [_column(each, layer) for each in layer.columns[kept:]], kept
+    )
+
+
+def _facts(column: LayerColumn) -> tuple[object, ...]:
+    return column.name, column.type, column.nullable, column.hidden
 
 
 def _column(column: LayerColumn, layer: Layer) -> PlanColumn:

@@ -118,9 +118,9 @@ class PlanFrames:
     def below(self, column: FrameColumn) -> FrameColumn | None:
         """The column of an input that a column is; None for one that is made in its frame."""
         frame = self.frames[column.frame]
-        if frame.same:
+        if column.at < frame.kept:
             return self.columns(frame.inputs[0])[column.at]
-        own = frame.columns[column.at]
+        own = frame.columns[column.at - frame.kept]
         return self.columns(frame.inputs[own.input])[own.at] if own.input >= 0 else None
 
     def root(self, column: FrameColumn) -> FrameColumn:
@@ -133,10 +133,9 @@ class PlanFrames:
 
     def _worked_out(self, number: int) -> Iterable[FrameColumn]:
         frame = self.frames[number]
-        if frame.same:
-            yield from (each._replace(frame=number) for each in self.columns(frame.inputs[0]))
-            return
-        for at, each in enumerate(frame.columns):
+        for kept in self.columns(frame.inputs[0])[: frame.kept] if frame.kept else ():
+            yield kept._replace(frame=number)
+        for at, each in enumerate(frame.columns, frame.kept):
             below = self.columns(frame.inputs[each.input])[each.at] if each.input >= 0 else None
             name = each.name or (below.name if below is not None else "")
             kind = below.type if below is not None and not each.type else decode_type(each.type)

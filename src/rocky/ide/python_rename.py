@@ -204,7 +204,7 @@ def _entry(tree: PythonTree, span: Span) -> ast.expr | None:
     """The expression that is a column: a text, `F.col("a")`, `df["a"]` or `df.a`."""
     literal = _literal(tree, span)
     if literal is None:
-        return next((node for at, node in _attributes(tree) if at == span), None)
+        return tree.node_at(span)
     use = use_of(tree, literal)
     if use is None:
         return literal
@@ -218,12 +218,6 @@ def _entry(tree: PythonTree, span: Span) -> ast.expr | None:
 def _literal(tree: PythonTree, span: Span) -> ast.Constant | None:
     found = tree.node_at(span)
     return found if isinstance(found, ast.Constant) else None
-
-
-def _attributes(tree: PythonTree) -> Iterator[tuple[Span, ast.Attribute]]:
-    for node in tree.by_span.values():
-        if isinstance(node, ast.Attribute):
-            yield tree.attribute(node), node
 
 
 def _is_whole(tree: PythonTree, use: ColumnUse) -> bool:

@@ -52,6 +52,19 @@ class PythonTree:
         return found
 
     @cached_property
+    def _by_name(self) -> dict[Span, ast.expr]:
+        """Texts and attributes by where their names stand."""
+        found: dict[Span, ast.expr] = {}
+        for node in self.by_span.values():
+            if isinstance(node, ast.Attribute):
+                found[self.attribute(node)] = node
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                inside = self.inside(node)
+                if inside is not None:
+                    found[inside] = node
+        return found
+
+    @cached_property
     def assignments(self) -> list[ast.Assign]:
         """The assignments to one target, in the order of the text."""
         found = (node for node in self.parents if isinstance(node, ast.Assign))
@@ -81,7 +94,10 @@ class PythonTree:
         )
 
     def node_at(self, span: Span) -> ast.expr | None:
-        """The smallest expression that a span is in."""
+        """The smallest expression that a span is in, the text or the attribute that it is."""
+        named = self._by_name.get(span)
+        if named is not None:
+            return named
         found = [at for at in self.by_span if at.start <= span.start and span.end <= at.end]
         best = min(found, key=lambda at: at.end - at.start, default=None)
         return self.by_span[best] if best is not None else None

@@ -268,10 +268,10 @@ class _Reader:
     def definitions(self) -> Iterator[ColumnUse]:
         """The names that columns get where they are made."""
         for number, frame in enumerate(self._frames.frames):
-            if frame.same or not frame.calls:
+            if not frame.columns or not frame.calls:
                 continue
             node = self._node(Site(*self._plan.sites[frame.calls[0]]))
-            for column in self._frames.columns(number):
+            for column in self._frames.columns(number)[frame.kept :]:
                 if isinstance(node, ast.Call) and self._frames.root(column) == column:
                     place = self._naming(node, column.name)
                     if place is not None:

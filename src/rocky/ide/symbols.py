@@ -84,20 +84,18 @@ def _find_symbols(file: OpenFile) -> Iterator[Found]:
 
 def _in_python(file: OpenFile) -> Iterator[Found]:
     """The tables that a Python model reads, and the columns that its code names."""
-    model = file.model
-    if model is not None:
-        tables = file.view.tables(model.key)
-        for each in inputs_of(model):
-            table = tables.find(each.parts)
-            if table is not None:
-                yield Found(Symbol("table", table.name.lower()), each.span)
     frames = file.view.frames(file.path)
     if frames is None:
         return
+    known = FramesInText(frames, PythonTree(file.text))
+    tables = file.view.tables(frames.model.key)
+    for each in inputs_of(frames.model):
+        table, span = tables.find(each.parts), known.shifted(each.span)
+        if table is not None and span is not None:
+            yield Found(Symbol("table", table.name.lower()), span)
     if not frames.plan.sql:
         yield from _in_bare_python(file)
         return
-    known = FramesInText(frames, PythonTree(file.text))
     for use in column_uses(file.view, frames):
         span = known.shifted(use.span)
         for root in (use.root, use.other) if span is not None else ():

@@ -156,7 +156,9 @@ class View:
         """A file; without a text, as the compilation has it."""
         if text is not None and text != self.text_of(path):
             return OpenFile(self, path, text)
-        found = self._open.pop(path, None) or OpenFile(self, path, self.text_of(path))
+        found = self._open.pop(path, None)
+        if found is None or (text is not None and found.text != text):
+            found = OpenFile(self, path, text if text is not None else self.text_of(path))
         # What was asked for last is asked for next; the others would fill the memory with trees.
         while len(self._open) >= _KEPT:
             del self._open[next(iter(self._open))]

@@ -7,6 +7,7 @@ the words of the command line, and tried again with every edit.
 
 import logging
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
@@ -58,6 +59,7 @@ class Worker:
         self._published: dict[str, tuple[Diagnostic, ...]] = {}
         self._told: str | None = None
         self._spell = _SHORTEST_SPELL
+        scheduler.is_known = self._is_known
 
     def run(self) -> None:
         """Work until the client is gone."""
@@ -244,12 +246,29 @@ class Worker:
 
     # -------------------------------------------------------------- answering
 
+    def answer_waiting(self) -> None:
+        """Answer what need not wait for the plan that is being built."""
+        while (asked := self._scheduler.take_known()) is not None:
+            self._answer(asked)
+
+    def _is_known(self, asked: Asked) -> bool:
+        """Whether a request is about code of which an earlier plan is known: that answers it."""
+        uri = str((asked.params.get("textDocument") or {}).get("uri"))
+        opened = self._scheduler.documents.get(uri)
+        if self._view is None or not asked.request.at_once or opened is None:
+            return False
+        path = opened.path or ""
+        return path.endswith(".py") and self._view.frames(path) is not None
+
     def _answer(self, asked: Asked) -> None:
         snapshot = self._snapshot
         if snapshot is None:
             self._out.refuse(asked.id, REQUEST_FAILED, "the project is not loaded")
             return
         context = self._context(snapshot)
+        if asked.request.at_once:
+            # The text may be newer than the last one that was followed.
+            context = replace(context, documents=self._scheduler.documents)
         try:
             result = asked.request.answer(context, asked.params)
         except Superseded:

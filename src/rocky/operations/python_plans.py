@@ -48,7 +48,14 @@ def open_plans(
             close()
 
 
-def _plans(project: Project, asker: Asker, *, cache: bool, place: Path | None) -> Plans:
+def _plans(
+    project: Project,
+    asker: Asker,
+    *,
+    cache: bool,
+    place: Path | None,
+    meanwhile: Callable[[], None] | None = None,
+) -> Plans:
     if project.config.python.analyse == "never" or not has_python(project):
         return NO_PLANS
     # A project without Python models shall not wait for it.
@@ -60,6 +67,7 @@ def _plans(project: Project, asker: Asker, *, cache: bool, place: Path | None) -
         place=(place or project.root) if cache else None,
         seconds=SECONDS,
         jobs=_jobs(),
+        meanwhile=meanwhile,
     )
 
 
@@ -87,8 +95,13 @@ def compile_analysed(
         )
 
 
-def plans_of_session(asker: Asker) -> Callable[[Project], Plans]:
-    """The plans of a project that stays open, which is loaded again and again."""
+def plans_of_session(
+    asker: Asker, meanwhile: Callable[[], None] | None = None
+) -> Callable[[Project], Plans]:
+    """The plans of a project that stays open, which is loaded again and again.
+
+    `meanwhile` is called every now and then while a plan is waited for.
+    """
     kept: list[tuple[tuple[Path, bool], Plans]] = []
 
     def plans(project: Project) -> Plans:
@@ -97,7 +110,7 @@ def plans_of_session(asker: Asker) -> Callable[[Project], Plans]:
             if place == (project.root, builds) and project.config.python.analyse != "never":
                 # What was built while texts were typed is asked for again at once.
                 return found
-        found = _plans(project, asker, cache=True, place=None)
+        found = _plans(project, asker, cache=True, place=None, meanwhile=meanwhile)
         if found is not NO_PLANS:
             kept.append(((project.root, builds), found))
         return found
