@@ -14,7 +14,7 @@ from threading import Thread
 from typing import Any, Self
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 class Client:

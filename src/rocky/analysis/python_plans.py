@@ -134,6 +134,15 @@ class PythonPlan(NamedTuple):
     def has_sql(self) -> bool:
         return self.failure is None and self.needs_rows is None
 
+    @property
+    def has_frames(self) -> bool:
+        """Whether there are frames, each made of those before it: who follows them comes to an end.
+
+        A plan comes from a process that ran an author's code, which could have written another.
+        """
+        below = ((at, each) for at, frame in enumerate(self.frames) for each in frame.inputs)
+        return bool(self.frames) and all(0 <= each < at for at, each in below)
+
     def site(self, span: Span | None) -> Site | None:
         """The site of the first piece in the span that has one, else of the nearest before it."""
         if not self.starts:

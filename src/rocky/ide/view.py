@@ -120,7 +120,9 @@ class View:
         if model is None or not model.is_python or model.key not in self.compilation.models:
             return None
         plan = kept_plan(self.compilation.models.record(model.key).plan)
-        return PlanFrames(PlannedModel(model, plan)) if plan is not None and plan.frames else None
+        return (
+            PlanFrames(PlannedModel(model, plan)) if plan is not None and plan.has_frames else None
+        )
 
     def _bare(self, path: str) -> PlanFrames | None:
         """Without a plan, what a Python model reads: its parameters."""
