@@ -258,7 +258,12 @@ class Worker:
         if self._view is None or not asked.request.at_once or opened is None:
             return False
         path = opened.path or ""
-        return path.endswith(".py") and self._view.frames(path) is not None
+        try:
+            return path.endswith(".py") and self._view.frames(path) is not None
+        except Exception:
+            # A defect of ours: the request waits as others do, and is told of it.
+            logger.exception("the plan of %s cannot be read", path)
+            return False
 
     def _answer(self, asked: Asked) -> None:
         snapshot = self._snapshot
