@@ -14,7 +14,7 @@ from threading import Thread
 from typing import Any, Self
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 class Client:
@@ -102,13 +102,16 @@ class Client:
 
     # ------------------------------------------------------------------ what editors do
 
-    def start(self, folders: list[Path] | None = None, **capabilities: Any) -> Any:
+    def start(
+        self, folders: list[Path] | None = None, *, trusted: bool = False, **capabilities: Any
+    ) -> Any:
         uris = [each.as_uri() for each in folders or [self.folder]]
         params = {
             "processId": None,
             "rootUri": uris[0],
             "workspaceFolders": [{"uri": each, "name": each} for each in uris],
             "capabilities": capabilities,
+            "initializationOptions": {"trusted": trusted},
         }
         found = self.ask("initialize", params)
         self.legend = found["capabilities"]["semanticTokensProvider"]["legend"]

@@ -78,13 +78,43 @@ class PlanFinding(NamedTuple):
     help: str | None
 
 
+class PlanColumn(NamedTuple):
+    """A column of a frame.
+
+    `input` and `at` are the place it has in a frame below, -1 for one that is made here; where its
+    name and its type are empty they are those of that one.
+    """
+
+    name: str
+    type: str
+    nullable: bool
+    input: int = -1
+    at: int = -1
+    hidden: bool = False
+
+
+class PlanFrame(NamedTuple):
+    """A frame of a plan under its `name` in the SQL: a table, or what a call gives.
+
+    `calls` are which of the plan's sites give it, `inputs` which of the plan's frames it is made
+    of. It begins with the first `kept` columns of the first of these, as they are; then come its
+    own `columns`.
+    """
+
+    name: str
+    calls: list[int]
+    inputs: list[int]
+    columns: list[PlanColumn]
+    kept: int = 0
+
+
 class PythonPlan(NamedTuple):
     """What building a model's frame gave.
 
     Either `failure` (the code raised) or `needs_rows` (it looks at rows) says why there is no
     `sql`. `starts` are where its pieces begin, `places` which of the `sites` each stands for, -1
     for none. `gaps` are what has no SQL. `doubt` is why more than the code and the schemas may have
-    had a say; a plan that is `passing` is not to be kept.
+    had a say; a plan that is `passing` is not to be kept. `frames` are for editors, inputs first.
     """
 
     sql: str = ""
@@ -98,10 +128,20 @@ class PythonPlan(NamedTuple):
     failure: PlanNote | None = None
     doubt: str | None = None
     passing: bool = False
+    frames: list[PlanFrame] = []  # noqa: RUF012 - as above
 
     @property
     def has_sql(self) -> bool:
         return self.failure is None and self.needs_rows is None
+
+    @property
+    def has_frames(self) -> bool:
+        """Whether there are frames, each made of those before it: who follows them comes to an end.
+
+        A plan comes from a process that ran an author's code, which could have written another.
+        """
+        below = ((at, each) for at, frame in enumerate(self.frames) for each in frame.inputs)
+        return bool(self.frames) and all(0 <= each < at for at, each in below)
 
     def site(self, span: Span | None) -> Site | None:
         """The site of the first piece in the span that has one, else of the nearest before it."""

@@ -12,7 +12,8 @@ from rocky.analysis.python_plans import PlanFinding, PlanFunction, PlanNote, Pyt
 from rocky.diagnostics.diagnostic import SourceText, Span
 from rocky.frames.frame_check import Frames, LoweredPlan, is_frame
 from rocky.frames.lowering import UNKNOWN
-from rocky.frames.session import NeedsRows
+from rocky.frames.plan_frames import plan_frames
+from rocky.frames.session import NeedsRows, relation_of
 from rocky.language.datatypes.text import encode_type
 from rocky.language.declared_functions import DeclaredFunction
 from rocky.project.call_places import CallPlaces, Site
@@ -88,17 +89,18 @@ def build_plan(make: Callable[[], Any], frames: Frames, places: PlanPlaces) -> P
         if not is_frame(made):
             kind = type(made).__name__
             return PythonPlan(failure=PlanNote(f"returns `{kind}`, which is no DataFrame"))
-        return _plan_of(frames.lowered(made), places)
+        return _plan_of(frames.lowered(made), relation_of(made, frames.session), places)
     except NeedsRows as stopped:
         return PythonPlan(needs_rows=places.note(stopped.what, stopped.site))
     except BaseException as error:  # noqa: BLE001 - whatever the author's code raises is told
         return PythonPlan(failure=places.raised(error))
 
 
-def _plan_of(lowered: LoweredPlan, places: PlanPlaces) -> PythonPlan:
+def _plan_of(lowered: LoweredPlan, relation: Any, places: PlanPlaces) -> PythonPlan:
     text, lowering = lowered.text, lowered.lowering
     numbers: dict[Site, int] = {}
     at = [-1 if each is None else numbers.setdefault(each, len(numbers)) for each in text.sites]
+    listed = plan_frames(lowered, relation, numbers)
     code = lowering.tables.functions
     unsure = [key for key, each in code.items() if not each.digest and each.name != UNKNOWN]
     return PythonPlan(
@@ -110,6 +112,7 @@ def _plan_of(lowered: LoweredPlan, places: PlanPlaces) -> PythonPlan:
         [places.finding(each) for each in lowering.findings],
         [places.note(each.reason, each.site) for each in lowering.gaps],
         doubt=f"what `{unsure[0]}` is made of" if unsure else None,
+        frames=listed,
     )
 
 

@@ -11,7 +11,7 @@ import select
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
@@ -27,6 +27,8 @@ _WORKER: Final = Path(__file__).with_name("plan_worker.py")
 _START_SECONDS: Final = 60.0
 """What loading PySpark may take on a machine that is busy."""
 _SPARE_SECONDS: Final = 5.0
+_TURN: Final = 0.01
+"""Seconds between two looks at what else is to be done."""
 
 
 class CannotBuild(Exception):
@@ -34,9 +36,15 @@ class CannotBuild(Exception):
 
 
 class PlanProcess:
-    """One process for all plans of a compile. Raises CannotBuild where it cannot be used."""
+    """One process for all plans of a compile. Raises CannotBuild where it cannot be used.
 
-    def __init__(self, seconds: float, jobs: int) -> None:
+    `meanwhile` is called every now and then while it is waited for.
+    """
+
+    def __init__(
+        self, seconds: float, jobs: int, meanwhile: Callable[[], None] | None = None
+    ) -> None:
+        self._meanwhile = meanwhile
         self._seconds = seconds
         self._jobs = jobs
         # Not a pipe: nobody reads along, and a full one would stop the process.
@@ -96,7 +104,12 @@ class PlanProcess:
         assert pipe is not None
         until = monotonic() + seconds
         while b"\n" not in self._data:
-            ready, _, _ = select.select([pipe], [], [], max(until - monotonic(), 0))
+            left = max(until - monotonic(), 0)
+            wait = left if self._meanwhile is None else min(left, _TURN)
+            ready, _, _ = select.select([pipe], [], [], wait)
+            if not ready and self._meanwhile is not None and wait < left:
+                self._meanwhile()
+                continue
             if not ready:
                 raise CannotBuild(f"its process said nothing for {seconds:g} s")
             part = os.read(pipe.fileno(), 1 << 20)

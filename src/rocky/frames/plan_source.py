@@ -6,7 +6,7 @@ columns of what it reads, and this compiler. Of each model a few are kept, so th
 another branch, or of the code before an edit, are still there.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -37,7 +37,8 @@ class ProjectPlans:
     """The plans of the project at `root`; where `builds`, those that are not kept are built.
 
     `place` is the project under whose name they are kept, None to keep none. Closing it ends the
-    process that builds, and writes down what it built.
+    process that builds, and writes down what it built. `meanwhile` is called while a plan is waited
+    for.
     """
 
     def __init__(
@@ -48,13 +49,14 @@ class ProjectPlans:
         place: Path | None,
         seconds: float,
         jobs: int = 1,
+        meanwhile: Callable[[], None] | None = None,
     ) -> None:
         self.use: PlanUse = "built" if builds else "kept"
         self.hindrance: str | None = None
         self._root = Path(root).resolve()
         self._place = place
         self._stamp = cache_stamp() if place is not None else b""
-        self._limits = seconds, jobs
+        self._limits = seconds, jobs, meanwhile
         self._process: PlanProcess | None = None
         self._kept: dict[str, list[tuple[bytes, bytes]]] | None = None
         self._known: dict[bytes, PythonPlan | bytes] = {}

@@ -13,6 +13,13 @@ from rocky.diagnostics.diagnostic import Span
 from rocky.ide.declaration import column_places
 from rocky.ide.edits import Refused, TextEdit
 from rocky.ide.mentions import mentions_in
+from rocky.ide.python_rename import (
+    code_edits,
+    code_obstacle,
+    is_named,
+    local_edits,
+    passes_on,
+)
 from rocky.ide.references import references_of
 from rocky.ide.symbols import Symbol, output_places, symbols_in
 from rocky.ide.view import OpenFile, Place, View
@@ -71,21 +78,36 @@ def _obstacle(view: View, column: Symbol, new: str, *, first: bool) -> str | Non
         ir = view.compilation.models.get(model.key)
         if ir is not None and ir.column(new) is not None:
             return f"`{model.name}` has a column `{new}` already"
-    if model is not None and model.is_python:
-        return f"`{model.name}` is a Python model: its code says what its columns are called"
-    if first and model is not None and not column_places_of(view, model, column.column):
+    python = model is not None and model.is_python
+    if first and model is not None and python and not is_named(view, model, column.column):
+        return (
+            f"`{model.name}` is a Python model, and no text of its code that could be changed is"
+            f" the name of `{column.column}`"
+        )
+    if (
+        first
+        and model is not None
+        and not python
+        and not column_places_of(view, model, column.column)
+    ):
         return (
             f"`{column.column}` is not named in `{model.name}`: a star or a setting brings it;"
             " rename it where it is made, or list the columns first"
         )
-    name = model.name if model is not None else column.name
-    for reader in view.readers(name):
-        if reader.is_python and re.search(rf"(?i)\b{re.escape(column.column)}\b", reader.text):
-            return (
-                f"the Python model `{reader.name}` may use `{column.column}` of `{name}`, and what"
-                " its code does is not known"
-            )
+    for each in _about(view, column.name):
+        reason = code_obstacle(view, each, column.name, column.column) if each.is_python else None
+        if reason is not None:
+            return reason
     return None
+
+
+def _about(view: View, table: str) -> list[ModelFile]:
+    """The models that read a table, and that which it is."""
+    project = view.project
+    own = project.models.get(table)
+    declared = own or project.seeds.get(table)
+    found = view.readers(declared.name if declared is not None else table)
+    return [*found, *([own] if own is not None else [])]
 
 
 def column_places_of(view: View, model: ModelFile, column: str) -> tuple[Place, ...]:
@@ -103,7 +125,11 @@ def _passed_on(view: View, column: Symbol) -> Iterator[Symbol]:
     declared = project.models.get(column.name) or project.seeds.get(column.name)
     for reader in view.readers(declared.name if declared is not None else column.name):
         ir = view.compilation.models.get(reader.key)
-        for each in ir.columns if ir is not None and not reader.is_python else ():
+        if reader.is_python:
+            if passes_on(view, reader, column.name, column.column):
+                yield Symbol("column", reader.key, column.column)
+            continue
+        for each in ir.columns if ir is not None else ():
             ways = {(edge.table.lower(), edge.column.lower()) for edge in each.edges}
             plain = all(edge.kind == LINEAGE_KINDS[0] for edge in each.edges)
             same = each.name.lower() == column.column
@@ -113,7 +139,7 @@ def _passed_on(view: View, column: Symbol) -> Iterator[Symbol]:
 
 def _definition_edits(view: View, column: Symbol, new: str) -> Iterator[TextEdit]:
     model = view.project.models.get(column.name)
-    if model is None:
+    if model is None or model.is_python:
         return
     file = view.open(model.path)
     for place in column_places_of(view, model, column.column):
@@ -131,8 +157,13 @@ def _use_edits(view: View, column: Symbol, new: str) -> Iterator[TextEdit]:
     for place in references_of(view, column):
         if place not in defined or column.name not in view.project.models:
             by_path.setdefault(place.path, []).append(place.span)
+    for model in _about(view, column.name):
+        if model.is_python:
+            yield from code_edits(view, model, column.name, column.column, new)
     for path, spans in by_path.items():
         file = view.open(path)
+        if file.kind == "python":
+            continue
         mentioned = {each.span for each in mentions_in(file)}
         naming = naming_places(file)
         for span in spans:
@@ -144,6 +175,8 @@ def _use_edits(view: View, column: Symbol, new: str) -> Iterator[TextEdit]:
 
 def rename_local(file: OpenFile, symbol: Symbol, new: str) -> list[TextEdit]:
     """The edits that rename what only one query knows: a CTE, an alias, a column in between."""
+    if file.kind == "python":
+        return local_edits(file.view, file.path, symbol.place.span if symbol.place else None, new)
     edits: list[TextEdit] = []
     naming = naming_places(file)
     place = symbol.place.span if symbol.place is not None else None

@@ -12,6 +12,7 @@ from rocky.diagnostics.diagnostic import Span
 from rocky.ide.completion_items import CompletionItem, CompletionKind, matching
 from rocky.ide.functions import find_card, function_names, kind_of, macro_card
 from rocky.ide.hover import columns_of
+from rocky.ide.python_completion import complete_python
 from rocky.ide.repair import CURSOR, Word, named_tables, repairs, word_at
 from rocky.ide.signature_help import signature_help
 from rocky.ide.toml_completion import complete_toml
@@ -24,7 +25,6 @@ from rocky.language.dsl.pipelines import STEP_WORDS
 from rocky.language.macros.calls import RESERVED
 from rocky.language.names import quote_if_needed, split_name
 from rocky.language.quotes import find_quotes, only_code
-from rocky.project.python_models import inputs_of
 
 _KEYWORDS: Final = (
     "SELECT", "DISTINCT", "FROM", "WHERE", "GROUP BY", "HAVING", "ORDER BY", "LIMIT", "JOIN",
@@ -46,7 +46,7 @@ def complete(file: OpenFile, offset: int) -> tuple[CompletionItem, ...]:
     if part is not None and part.start <= offset <= part.start + len(part.text):
         return complete_toml(file, part, offset)
     if file.kind == "python":
-        return _in_python(file, offset)
+        return complete_python(file, offset)
     if file.kind not in ("sql", "rocky", "macro", "function") or offset < file.sql_start:
         return ()
     if _is_quoted(file.text[file.sql_start :], offset - file.sql_start):
@@ -59,27 +59,6 @@ def complete(file: OpenFile, offset: int) -> tuple[CompletionItem, ...]:
         return ()
     items = (*_named_arguments(file, offset, word), *_in_query(file, word))
     return matching(items, word.prefix)
-
-
-def _in_python(file: OpenFile, offset: int) -> tuple[CompletionItem, ...]:
-    """The columns of the tables that a Python model reads, inside of its texts."""
-    word = word_at(file.text, offset)
-    model = file.model
-    quoted = file.text[word.span.start - 1 : word.span.start] in ("'", '"')
-    if model is None or not quoted or model.text != file.text:
-        return ()
-    tables = file.view.tables(model.key)
-    found: list[CompletionItem] = []
-    for each in inputs_of(model):
-        table = tables.find(each.parts)
-        for rank, field in enumerate(table.fields if table is not None else ()):
-            detail = _detail(field.type, nullable=field.nullable)
-            found.append(
-                CompletionItem(
-                    field.name, "column", word.span, field.name, detail, each.parameter, 0, rank
-                )
-            )
-    return matching(found, word.prefix)
 
 
 def _named_arguments(file: OpenFile, offset: int, word: Word) -> Iterator[CompletionItem]:

@@ -2,6 +2,7 @@
 
 from rocky.analysis.lineage import ColumnRef
 from rocky.diagnostics.diagnostic import Span
+from rocky.ide.python_uses import column_uses, output_root
 from rocky.ide.symbols import Symbol, first_word, symbol_at
 from rocky.ide.view import OpenFile, Place, View
 from rocky.language.ir import LINEAGE_KINDS
@@ -85,12 +86,23 @@ def _unquoted(text: str, span: Span) -> Span:
 def _model_column(view: View, model: ModelFile, column: str) -> Place | None:
     ir = view.compilation.models.get(model.key)
     made = ir.column(column) if ir is not None else None
-    declared = _declared_output(view, model, column) if model.is_python else None
-    if declared is not None:
-        return declared
+    if model.is_python:
+        named = _named_in_code(view, model, column) or _declared_output(view, model, column)
+        if named is not None:
+            return named
     if made is None or made.span is None:
         return None
-    return Place(model.path, model.place_in_file(made.span))
+    return Place(model.path, _unquoted(model.text, model.place_in_file(made.span)))
+
+
+def _named_in_code(view: View, model: ModelFile, column: str) -> Place | None:
+    """Where the code of a Python model gives a column its name."""
+    frames = view.frames(model.path)
+    root = output_root(view, frames, column) if frames is not None else None
+    for use in column_uses(view, frames) if frames is not None else ():
+        if use.defines and use.root == root:
+            return Place(model.path, use.span)
+    return None
 
 
 def _declared_output(view: View, model: ModelFile, column: str) -> Place | None:

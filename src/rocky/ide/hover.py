@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from rocky.analysis.lineage import ColumnRef
 from rocky.diagnostics.diagnostic import Span
 from rocky.ide.functions import FunctionCard, find_card, macro_card
+from rocky.ide.python_hover import frame_at, python_name
 from rocky.ide.symbols import Found, Symbol, symbol_at
 from rocky.ide.toml_keys import find_key, keys_at, root_record, toml_part
 from rocky.ide.view import OpenFile, PlacedName, View
@@ -56,14 +57,25 @@ class Hover:
 def hover(file: OpenFile, offset: int) -> Hover | None:
     """What is known of the name at an offset; None where there is nothing to say."""
     found = symbol_at(file, offset)
-    name = file.name_at(offset) if file.kind in ("sql", "rocky") else None
+    python = file.kind == "python"
+    name = python_name(file, offset) if python else file.name_at(offset)
     if found is not None:
         said = _of_symbol(file, found, name)
         if said is not None:
             return said
     if name is not None:
         return _of_use(name)
-    return _of_key(file, offset)
+    return _of_frame(file, offset) if python else _of_key(file, offset)
+
+
+def _of_frame(file: OpenFile, offset: int) -> Hover | None:
+    """The columns of what a call of Python gives, or a variable has."""
+    found = frame_at(file, offset)
+    if found is None:
+        return None
+    span, words, known = found
+    columns = [HoverColumn(each.name, str(each.type), each.nullable) for each in known]
+    return _with_columns(Hover(span, words, "frame"), columns)
 
 
 def _of_symbol(file: OpenFile, found: Found, name: PlacedName | None) -> Hover | None:

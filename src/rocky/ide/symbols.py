@@ -12,6 +12,9 @@ from weakref import WeakKeyDictionary
 
 from rocky.diagnostics.diagnostic import Span
 from rocky.ide.mentions import Mention, mentions_in
+from rocky.ide.python_frames import FramesInText, PlanFrames
+from rocky.ide.python_tree import PythonTree
+from rocky.ide.python_uses import Root, column_uses, output_root
 from rocky.ide.view import OpenFile, Place, PlacedName, View
 from rocky.language.ir import LINEAGE_KINDS
 from rocky.language.macros.calls import Mention as MacroMention
@@ -80,7 +83,29 @@ def _find_symbols(file: OpenFile) -> Iterator[Found]:
 
 
 def _in_python(file: OpenFile) -> Iterator[Found]:
-    """The tables that a Python model reads, and texts that are the name of a column of just one."""
+    """The tables that a Python model reads, and the columns that its code names."""
+    frames = file.view.frames(file.path)
+    if frames is None:
+        return
+    known = FramesInText(frames, PythonTree(file.text))
+    tables = file.view.tables(frames.model.key)
+    for each in inputs_of(frames.model):
+        table, span = tables.find(each.parts), known.shifted(each.span)
+        if table is not None and span is not None:
+            yield Found(Symbol("table", table.name.lower()), span)
+    if not frames.plan.sql:
+        yield from _in_bare_python(file)
+        return
+    for use in column_uses(file.view, frames):
+        span = known.shifted(use.span)
+        for root in (use.root, use.other) if span is not None else ():
+            symbol = python_symbol(file.view, frames, root) if root is not None else None
+            if symbol is not None and span is not None:
+                yield Found(symbol, span)
+
+
+def _in_bare_python(file: OpenFile) -> Iterator[Found]:
+    """Without a plan, texts that are the name of a column of just one table that is read."""
     model = file.model
     if model is None:
         return
@@ -89,7 +114,6 @@ def _in_python(file: OpenFile) -> Iterator[Found]:
     for each in inputs_of(model):
         table = tables.find(each.parts)
         if table is not None:
-            yield Found(Symbol("table", table.name.lower()), each.span)
             for field in table.fields:
                 owners.setdefault(field.name.lower(), set()).add(table.name.lower())
     for text in _TEXT.finditer(file.text):
@@ -97,6 +121,20 @@ def _in_python(file: OpenFile) -> Iterator[Found]:
         found = sorted(owners.get(column, ()))
         if len(found) == 1:
             yield Found(Symbol("column", found[0], column), Span(*text.span(2)))
+
+
+def python_symbol(view: View, frames: PlanFrames, root: Root) -> Symbol | None:
+    """What a column of a Python model is: of a table, of the model itself, or of its code alone."""
+    if root.frame < 0:
+        return Symbol("column", root.table, root.column)
+    if output_root(view, frames, root.column) == root:
+        return Symbol("column", frames.model.key, root.column)
+    uses = column_uses(view, frames)
+    made = [each.span for each in uses if each.root == root and each.defines]
+    place = made[0] if made else next((each.span for each in uses if each.root == root), None)
+    if place is None:
+        return None
+    return Symbol("local", root.column, place=Place(frames.model.path, place))
 
 
 def symbol_of_mention(mention: Mention) -> Symbol:

@@ -9,6 +9,7 @@ import posixpath
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
 from rocky.analysis.classification.facts import Classifications
@@ -17,10 +18,13 @@ from rocky.analysis.column_graph import column_graph
 from rocky.analysis.compilation import Compilation
 from rocky.analysis.lineage import Lineage
 from rocky.analysis.names import CompiledTables, Names
+from rocky.analysis.python_plans import PlanColumn, PlanFrame, PythonPlan, kept_plan
 from rocky.diagnostics.diagnostic import Span
+from rocky.ide.python_frames import PlanFrames, PlannedModel
 from rocky.language.binder.name_uses import NameNotes, NameUse
 from rocky.language.binder.query import BoundQuery, bind_text
 from rocky.language.binder.usage import find_usage
+from rocky.language.datatypes.text import encode_type
 from rocky.language.dsl.lowering import lower_text
 from rocky.language.dsl.mapped_text import MappedText
 from rocky.language.ir import CONSTRUCT, Use
@@ -30,6 +34,7 @@ from rocky.language.tables import Table
 from rocky.project import ModelFile, Project
 from rocky.project.macros import Macros
 from rocky.project.model_text import fill_variables, find_front_matter, has_variables
+from rocky.project.python_models import inputs_of
 
 Kind = Literal["sql", "rocky", "python", "toml", "macro", "function", "seed", "other"]
 
@@ -65,13 +70,23 @@ class PlacedCall(NamedTuple):
     arguments: int
 
 
-class View:
-    """A compilation, with the indexes that several questions need, each made when first asked."""
+NO_FRAMES: Final[Mapping[str, PlanFrames]] = MappingProxyType({})
 
-    def __init__(self, compilation: Compilation) -> None:
+
+class View:
+    """A compilation, with the indexes that several questions need, each made when first asked.
+
+    `earlier` are Python models by path as they were before an edit that broke them.
+    """
+
+    def __init__(
+        self, compilation: Compilation, earlier: Mapping[str, PlanFrames] = NO_FRAMES
+    ) -> None:
         self.compilation = compilation
         self.project: Project = compilation.project
         self._open: dict[str, OpenFile] = {}
+        self._earlier = earlier
+        self._frames: dict[str, PlanFrames | None] = {}
 
     @cached_property
     def names(self) -> Names:
@@ -94,6 +109,36 @@ class View:
         """The tables as one model sees them, by its key."""
         return CompiledTables(self.project, self.compilation.models, self.names, reader, _as_it_is)
 
+    def frames(self, path: str) -> PlanFrames | None:
+        """The frames of a Python model, by its own plan or the last one that there was."""
+        if path not in self._frames:
+            self._frames[path] = self._planned(path) or self._earlier.get(path) or self._bare(path)
+        return self._frames[path]
+
+    def _planned(self, path: str) -> PlanFrames | None:
+        model = self.models.get(path)
+        if model is None or not model.is_python or model.key not in self.compilation.models:
+            return None
+        plan = kept_plan(self.compilation.models.record(model.key).plan)
+        return (
+            PlanFrames(PlannedModel(model, plan)) if plan is not None and plan.has_frames else None
+        )
+
+    def _bare(self, path: str) -> PlanFrames | None:
+        """Without a plan, what a Python model reads: its parameters."""
+        model = self.models.get(path)
+        if model is None or not model.is_python:
+            return None
+        tables = self.tables(model.key)
+        frames = []
+        for each in inputs_of(model):
+            table = tables.find(each.parts)
+            if table is not None:
+                fields = [(f.name, encode_type(f.type), f.nullable) for f in table.fields]
+                columns = [PlanColumn(*field) for field in fields]
+                frames.append(PlanFrame(each.table, [], [], columns))
+        return PlanFrames(PlannedModel(model, PythonPlan(frames=frames)))
+
     def text_of(self, path: str) -> str:
         """A file as the compilation has it."""
         return self.project.texts[path].text
@@ -113,7 +158,9 @@ class View:
         """A file; without a text, as the compilation has it."""
         if text is not None and text != self.text_of(path):
             return OpenFile(self, path, text)
-        found = self._open.pop(path, None) or OpenFile(self, path, self.text_of(path))
+        found = self._open.pop(path, None)
+        if found is None or (text is not None and found.text != text):
+            found = OpenFile(self, path, text if text is not None else self.text_of(path))
         # What was asked for last is asked for next; the others would fill the memory with trees.
         while len(self._open) >= _KEPT:
             del self._open[next(iter(self._open))]
@@ -143,6 +190,9 @@ class OpenFile:
             return {".rocky": "rocky", ".py": "python"}.get(_ending(self.path), "sql")  # type: ignore[return-value]  # of Kind
         folder = self.path.partition("/")[0]
         match _ending(self.path):
+            case ".py":
+                # One that is half written is no model at the moment.
+                return "python" if self.view.frames(self.path) is not None else "other"
             case ".toml":
                 return "toml"
             case ".sql":

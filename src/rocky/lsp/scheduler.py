@@ -6,7 +6,7 @@ there is nothing else to do. Where following an edit takes long, one waits until
 """
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Condition
 from time import monotonic
@@ -66,6 +66,8 @@ class Scheduler:
     _edited: float = 0.0
     _quiet: float = 0.0
     _changed: Condition = field(default_factory=Condition)
+    is_known: Callable[[Asked], bool] = lambda _: False
+    """Whether a request can be answered from what was compiled before its text was edited."""
 
     def edit(self, documents: Documents, uri: str) -> None:
         """A document was opened, changed or closed."""
@@ -114,6 +116,11 @@ class Scheduler:
         """How long it took to follow the last edits."""
         self._quiet = 0.0 if seconds < _QUICK else min(seconds, _LONGEST_QUIET)
 
+    def take_known(self) -> Asked | None:
+        """The next request that need not wait for its text to be followed, if there is one."""
+        with self._changed:
+            return self._next_known()
+
     def take(self, *, settled: bool) -> Job:
         """The next thing to do; waits for one where there is none. `settled`: no reader is left."""
         with self._changed:
@@ -127,6 +134,9 @@ class Scheduler:
     def _next(self, *, settled: bool) -> Job | None:
         if self._stopped:
             return Stop()
+        known = self._next_known() if self._uris else None
+        if known is not None:
+            return known
         if self._files or self._uris:
             quiet = monotonic() - self._edited >= self._quiet
             if quiet or self._files or self._asked:
@@ -139,3 +149,9 @@ class Scheduler:
                 self._asked.remove(asked)
                 return asked
         return None if settled else Settle()
+
+    def _next_known(self) -> Asked | None:
+        found = next((each for each in self._asked if self.is_known(each)), None)
+        if found is not None:
+            self._asked.remove(found)
+        return found

@@ -57,11 +57,17 @@ def project_workspace(workspace: Workspace, root: Path) -> Workspace:
 
 
 def open_session(
-    workspace: Workspace, root: Path, warn: Callable[[str], None], *, trusted: bool = False
+    workspace: Workspace,
+    root: Path,
+    warn: Callable[[str], None],
+    *,
+    trusted: bool = False,
+    meanwhile: Callable[[], None] | None = None,
 ) -> Session:
     """The session of a project, which says what `rocky compile` says of it, of consumers too.
 
-    Only where the folder is `trusted` is code of the project run, to know its Python models.
+    Only where the folder is `trusted` is code of the project run, to know its Python models;
+    `meanwhile` is called while that is waited for.
     """
     told: set[str] = set()
 
@@ -80,7 +86,7 @@ def open_session(
         root,
         lambda: load_workspace(workspace, discovered=True),
         complete=complete,
-        plans=plans_of_session("person" if trusted else "reader"),
+        plans=plans_of_session("person" if trusted else "reader", meanwhile),
     )
 
 
@@ -223,7 +229,11 @@ class _Server:
         self._scheduler.documents = dict(self._documents)
         here = project_workspace(self._workspace, root)
         self._reports = Reports(here, self._out, refreshes=self._can("codeLens", "refreshSupport"))
-        session = open_session(here, root, self._warn, trusted=self._trusted)
+
+        def meanwhile() -> None:
+            worker.answer_waiting()
+
+        session = open_session(here, root, self._warn, trusted=self._trusted, meanwhile=meanwhile)
         worker = Worker(self._scheduler, self._out, root, session, self._reports, self._client)
         Thread(target=worker.run, name="rocky-lsp", daemon=True).start()
         for uri in self._documents:

@@ -7,6 +7,7 @@ the words of the command line, and tried again with every edit.
 
 import logging
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
@@ -14,6 +15,7 @@ from typing import Any, Final
 from rocky.compiler.session import Session, Snapshot, Superseded
 from rocky.diagnostics import Diagnostic
 from rocky.errors import RockyError, describe_failure
+from rocky.ide.python_frames import PlanFrames
 from rocky.ide.view import View
 from rocky.lsp.context import Context
 from rocky.lsp.documents import path_in, uri_of
@@ -57,6 +59,7 @@ class Worker:
         self._published: dict[str, tuple[Diagnostic, ...]] = {}
         self._told: str | None = None
         self._spell = _SHORTEST_SPELL
+        scheduler.is_known = self._is_known
 
     def run(self) -> None:
         """Work until the client is gone."""
@@ -162,7 +165,7 @@ class Worker:
     def _context(self, snapshot: Snapshot) -> Context:
         """What is answered from; the view of a compilation is kept as long as that is the last."""
         if self._view is None or self._view.compilation is not snapshot.compilation:
-            self._view = View(snapshot.compilation)
+            self._view = View(snapshot.compilation, self._frames())
         return Context(
             self._root,
             snapshot,
@@ -172,6 +175,14 @@ class Worker:
             self._reports.last_run,
             self._client,
         )
+
+    def _frames(self) -> dict[str, PlanFrames]:
+        """What is known of open Python models: code that is half written has no plan of its own."""
+        if self._view is None:
+            return {}
+        opened = [path for path in self._texts if path.endswith(".py")]
+        found = {path: self._view.frames(path) for path in opened}
+        return {path: each for path, each in found.items() if each is not None}
 
     def _names(self) -> list[str]:
         """The names of all models. Other threads may ask: a snapshot is never changed."""
@@ -235,12 +246,34 @@ class Worker:
 
     # -------------------------------------------------------------- answering
 
+    def answer_waiting(self) -> None:
+        """Answer what need not wait for the plan that is being built."""
+        while (asked := self._scheduler.take_known()) is not None:
+            self._answer(asked)
+
+    def _is_known(self, asked: Asked) -> bool:
+        """Whether a request is about code of which an earlier plan is known: that answers it."""
+        uri = str((asked.params.get("textDocument") or {}).get("uri"))
+        opened = self._scheduler.documents.get(uri)
+        if self._view is None or not asked.request.at_once or opened is None:
+            return False
+        path = opened.path or ""
+        try:
+            return path.endswith(".py") and self._view.frames(path) is not None
+        except Exception:
+            # A defect of ours: the request waits as others do, and is told of it.
+            logger.exception("the plan of %s cannot be read", path)
+            return False
+
     def _answer(self, asked: Asked) -> None:
         snapshot = self._snapshot
         if snapshot is None:
             self._out.refuse(asked.id, REQUEST_FAILED, "the project is not loaded")
             return
         context = self._context(snapshot)
+        if asked.request.at_once:
+            # The text may be newer than the last one that was followed.
+            context = replace(context, documents=self._scheduler.documents)
         try:
             result = asked.request.answer(context, asked.params)
         except Superseded:

@@ -73,6 +73,7 @@ def _plans(
     cache: bool,
     place: Path | None,
     seconds: float | None = None,
+    meanwhile: Callable[[], None] | None = None,
 ) -> Plans:
     off = project.config.python.analyse == "never" and asker != "by name"
     if off or not has_python(project):
@@ -86,6 +87,7 @@ def _plans(
         place=(place or project.root) if cache else None,
         seconds=seconds or SECONDS,
         jobs=plan_jobs(),
+        meanwhile=meanwhile,
     )
 
 
@@ -113,8 +115,13 @@ def compile_analysed(
         )
 
 
-def plans_of_session(asker: Asker) -> Callable[[Project], Plans]:
-    """The plans of a project that stays open, which is loaded again and again."""
+def plans_of_session(
+    asker: Asker, meanwhile: Callable[[], None] | None = None
+) -> Callable[[Project], Plans]:
+    """The plans of a project that stays open, which is loaded again and again.
+
+    `meanwhile` is called every now and then while a plan is waited for.
+    """
     kept: list[tuple[tuple[Path, bool], Plans]] = []
 
     def plans(project: Project) -> Plans:
@@ -123,7 +130,7 @@ def plans_of_session(asker: Asker) -> Callable[[Project], Plans]:
             if place == (project.root, builds) and project.config.python.analyse != "never":
                 # What was built while texts were typed is asked for again at once.
                 return found
-        found = _plans(project, asker, cache=True, place=None)
+        found = _plans(project, asker, cache=True, place=None, meanwhile=meanwhile)
         if found is not NO_PLANS:
             kept.append(((project.root, builds), found))
         return found

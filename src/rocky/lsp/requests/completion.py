@@ -8,7 +8,7 @@ from rocky.ide.functions import find_card, macro_card
 from rocky.lsp.context import Context, Params
 from rocky.lsp.positions import TextPositions
 
-TRIGGERS: Final = (".", "@", "[", "=")
+TRIGGERS: Final = (".", "@", "[", "=", '"', "'")
 
 _KINDS: Final = {
     "column": 5,

@@ -21,13 +21,15 @@ class Request(NamedTuple):
     """A kind of request. `capability` is what the client is told of it, `answer` what is said.
 
     One that `waits` is answered once readers of what was edited have been looked at, too; the
-    others as soon as the edited text itself has been.
+    others as soon as the edited text itself has been, those `at_once` even before that where the
+    text is code whose plan is not built yet.
     """
 
     method: str
     capability: tuple[str, Any] | None
     answer: Callable[[Context, Params], Any]
     waits: bool = False
+    at_once: bool = False
 
 
 _COMPLETION: Final = {"triggerCharacters": list(TRIGGERS), "resolveProvider": True}
@@ -40,8 +42,10 @@ REQUESTS: Final = (
     Request("textDocument/formatting", ("documentFormattingProvider", True), formatting),
     Request("textDocument/documentSymbol", ("documentSymbolProvider", True), document_symbols),
     Request("workspace/symbol", ("workspaceSymbolProvider", True), workspace_symbols),
-    Request("textDocument/hover", ("hoverProvider", True), hover_text),
-    Request("textDocument/completion", ("completionProvider", _COMPLETION), completion),
+    Request("textDocument/hover", ("hoverProvider", True), hover_text, at_once=True),
+    Request(
+        "textDocument/completion", ("completionProvider", _COMPLETION), completion, at_once=True
+    ),
     Request("completionItem/resolve", None, completion_card),
     Request("textDocument/signatureHelp", ("signatureHelpProvider", _SIGNATURES), signatures),
     Request("textDocument/definition", ("definitionProvider", True), definitions),
