@@ -60,9 +60,9 @@ class Build:
     columns. `info` is for commitInfo, beside what `ledger_statement` says at that moment.
     `classify` says what an error in a part of the build means, and where in the project it is.
     `masks` stand in the place of columns before anything is written.
-    `token` is equal in every attempt of this model in this run and different elsewhere: the
-    transaction id of appends. `view` is a prefix no other build uses. `contract` is what the model
-    promises.
+    `is_little` when the query reads few bytes and makes no more of them. `token` is equal in every
+    attempt of this model in this run and different elsewhere: the transaction id of appends. `view`
+    is a prefix no other build uses. `contract` is what the model promises.
     """
 
     model: BuiltModel
@@ -84,6 +84,7 @@ class Build:
     classify: Classify | None = None
     contract: Contract | None = None
     masks: MaskSql = NO_MASK_SQL
+    is_little: bool = False
 
     @property
     def commit_info(self) -> Mapping[str, str]:
@@ -165,15 +166,25 @@ def choose_layout(
     layout = Layout(partition_columns_of(model, columns), canonical, _pieces(size))
     if isinstance(model.strategy, Merge | Snapshot):
         layout = replace(layout, max_rows_per_file=_KEYED_ROWS_PER_FILE)
-    little = size is not None and size <= ONE_TASK_BYTES and _is_light(model, functions)
-    alone = canonical and little
+    alone = (
+        canonical
+        and isinstance(model.strategy, _FROM_INPUTS_ALONE)
+        and reads_little(model, sizes, functions)
+    )
     return replace(layout, cluster_by=clustered, in_one_task=alone, in_one_file=alone)
 
 
-def _is_light(model: ModelFile, functions: Collection[str]) -> bool:
-    """Whether what a model costs follows from the size of its inputs: functions may do anything."""
+def reads_little(
+    model: ModelFile, input_bytes: Iterable[int | None], functions: Collection[str] = ()
+) -> bool:
+    """Whether a model's query costs little, because its inputs are small and decide on the cost.
+
+    They do not where it calls one of the `functions`, which may do anything, or makes rows.
+    """
+    sizes = list(input_bytes)
     return (
-        isinstance(model.strategy, _FROM_INPUTS_ALONE)
+        None not in sizes
+        and sum(each for each in sizes if each is not None) <= ONE_TASK_BYTES
         and not model.is_python
         and not may_make_rows(model.sql)
         and not any(word in functions for word in _WORD.findall(model.sql.lower()))
