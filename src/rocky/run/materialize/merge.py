@@ -49,7 +49,7 @@ _SMALL_ROWS: Final = 100_000
 _SMALL_BYTES: Final = 8 * 1024 * 1024
 _SENT_BYTES: Final = 8 * 1024 * 1024
 """Kept rows up to here are sent to every task, as Spark would send a table of this size."""
-_FEW_ROWS: Final = 100_000
+_FEW_ROWS: Final = 500_000
 _NEAR_ROWS: Final = 4_000_000
 _NEAR_BYTES: Final = 32 * 1024 * 1024
 """A result of so few rows is looked for in so few here, without asking Spark."""
