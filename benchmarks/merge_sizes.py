@@ -1,7 +1,8 @@
 """What a merge costs as its table grows: one per cent of the rows, close together or scattered.
 
 Each merge is held against writing all rows of the same table anew, in one warm Spark, in turns, as
-ratios of CPU seconds. The exponent says how the merge itself grows with the table: 1 is in step.
+ratios of CPU seconds; two rounds of the first size warm it up. The exponent says how the merge
+itself grows with the table: 1 is in step.
 """
 
 import argparse
@@ -17,6 +18,7 @@ from run_graph import MERGED, Changes, Ratio
 from rocky.project.configuration.blocks import Adapter
 from rocky.spark.session import connect_spark
 
+WARM_UP = 2
 GOALS = {2_000_000: 0.3, 50_000_000: 0.1}
 
 
@@ -27,17 +29,19 @@ def goal_of(rows: int) -> float:
     return high * (low / high) ** min(max(share, 0.0), 1.0)
 
 
-def compare(session: Any, folder: Path, rows: int, rounds: int, step: int) -> tuple[Ratio, float]:
+def compare(
+    session: Any, folder: Path, rows: int, rounds: int, step: int, warm_up: int
+) -> tuple[Ratio, float]:
     """Every `step`th row of some is merged; and the CPU seconds that took."""
     name = "close together" if step == 1 else "scattered"
     changes = Changes(session, folder / f"{name}-{rows}", {"models/merged.sql": MERGED})
     ratios, spent = [], []
-    for number in range(rounds + 2):
+    for number in range(rounds + warm_up):
         changes.put(0, rows, "old ")
         full = changes.cost(full_refresh=True)
         changes.put(rows // 3 if step == 1 else 0, rows // 100, f"new {number} ", step)
         merged = changes.cost()
-        if number > 1:
+        if number >= warm_up:
             ratios.append(merged / full)
             spent.append(merged)
     return Ratio(f"1 % of {rows:,} rows, {name}, CPU", ratios, goal_of(rows)), median(spent)
@@ -55,7 +59,8 @@ def main() -> None:
         for step in given.steps:
             costs = []
             for rows in given.rows:
-                ratio, cost = compare(connection.session, folder, rows, given.rounds, step)
+                warm_up = 0 if costs else WARM_UP
+                ratio, cost = compare(connection.session, folder, rows, given.rounds, step, warm_up)
                 print(ratio.show(), f" {cost:.1f} s", flush=True)
                 costs.append((math.log(rows), math.log(cost)))
             if len(costs) > 1:

@@ -37,7 +37,7 @@ from rocky.store.data_file import TAIL, Address, DataFile, footer_start, path_of
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.objects import FileLocation
 from rocky.store.parquet.footer import parse_footer
-from rocky.store.parquet.kept_rows import find_kept
+from rocky.store.parquet.kept_rows import find_kept, place_kept
 from rocky.store.parquet.rows import arrow_schema
 from rocky.store.parquet.statistics import stats_of
 from rocky.store.warehouse import Table
@@ -156,15 +156,14 @@ class MemoryViews:
             self.connection.execute(f'CREATE OR REPLACE TEMP VIEW "{view}" AS {frame}')
             self.bound.append(view)
 
-    def bind_kept(self, view: str, frame: str, table: Table) -> Kept:
+    def bind_kept(self, view: str, frame: str, table: Table, *, is_little: bool = False) -> Kept:
         with self.lock:
             rows = self.connection.sql(frame).to_arrow_table()
             # DuckDB replaces a view by a query, not by rows.
             self.connection.execute(f'DROP VIEW IF EXISTS "{view}"')
-        folder, data = table.new_staging(), io.BytesIO()
+        folder = table.new_staging()
         columns = tuple(StructField(each.name, _type(each.type), True) for each in rows.schema)
-        pq.write_table(rows, data)
-        table.objects.put(f"{table.prefix}/{folder}/part-0.parquet", data.getvalue())
+        place_kept(table, folder, rows)
         kept = Kept(folder, find_kept(table, folder, columns), columns)
         self._register(view, rows)
         return kept

@@ -8,7 +8,7 @@ from rocky.errors import AdapterUnusable, SparkUnavailable
 from rocky.project.configuration.blocks import Adapter
 from rocky.spark.connection import adopt_session, check_version, kind_of
 from rocky.spark.session import connect_spark
-from rocky.spark.settings import OF_A_SESSION, check_conf, start_settings
+from rocky.spark.settings import OF_A_SESSION, check_conf, explicit_settings, start_settings
 
 HELD = [setting for setting in OF_A_SESSION if setting.held]
 
@@ -98,6 +98,15 @@ def test_a_session_that_was_handed_in_keeps_its_settings_and_does_not_see_our_vi
     assert not mine.catalog.tableExists("of_rocky")
     assert "Europe/Paris" == mine.conf.get("spark.sql.session.timeZone")
     assert "false" == mine.conf.get("spark.sql.ansi.enabled")
+
+
+@pytest.mark.spark
+def test_what_was_set_on_a_session_is_told_as_spark_tells_it(spark):
+    own = spark.newSession()
+    own.conf.set("spark.note", "two\nlines, an \u00e9 and = signs")
+    own.conf.set("spark.nothing", "")
+
+    assert dict(own.conf.getAll) == explicit_settings(own)
 
 
 @pytest.mark.spark

@@ -11,6 +11,7 @@ from tests.store.writers import (
     append_many,
     append_once_each,
     count_own_in,
+    count_shared_in,
     count_up,
     create,
     place_and_wait,
@@ -122,6 +123,21 @@ def test_four_writers_that_merge_rows_of_their_own_are_never_in_each_others_way(
 
     assert [*range(10), *(start + 10 for start in starts)] == read_ids(table)
     assert 50 == latest(table).version
+
+
+def test_writers_that_share_a_row_give_way_to_each_other_and_to_nobody_else(tmp_path):
+    table = table_in(tmp_path)
+    shared, own = COUNTER_START, 2 * COUNTER_START
+    replace_with(table, ids(table, shared), ids(table, own))
+    run_together(
+        *[(count_shared_in, (str(tmp_path), shared, 10))] * 2,
+        # A conflict ends this one.
+        (count_own_in, (str(tmp_path), own, 10)),
+        (append_many, (str(tmp_path), 0, 10, 1)),
+    )
+
+    assert [*range(10), shared + 20, own + 10] == read_ids(table)
+    assert 40 == latest(table).version
 
 
 def test_a_writer_killed_before_its_commit_leaves_the_previous_version(tmp_path):

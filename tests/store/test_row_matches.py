@@ -61,8 +61,39 @@ def test_files_are_told_apart_as_by_a_look_at_every_row(tmp_path):
                 changed.add(file.name)
         everywhere = {each[:2] for rows in held for each in rows}
 
-        expected = Matches(frozenset(met), frozenset(changed), known.keys() <= everywhere)
+        new = len(known.keys() - everywhere)
+        expected = Matches(frozenset(met), frozenset(changed), new)
         assert expected == matches(table, ours, *files)
+
+
+@pytest.mark.parametrize("key", ["a INT", "b STRING", "d DECIMAL(10,2)"])
+def test_files_are_told_apart_by_a_single_key_as_by_a_look_at_every_row(tmp_path, key):
+    table, random = table_in(tmp_path), Random(11)
+    keys = tuple(parse_schema(key))
+    at = ARROW.names.index(keys[0].name)
+    compared = tuple(each for each in COLUMNS if each.name != keys[0].name)
+    pools = ((1, 2, 3, 4), ("", "k", "é", "z"), (0.0,), tuple(map(Decimal, ("1", "2", "3", "4"))))
+
+    def row(of_key):
+        made = [random.choice(pool[:2]) for pool in pools]
+        return (*made[:at], of_key, *made[at + 1 :])
+
+    for _ in range(40):
+        ours = [row(each) for each in random.sample(pools[at], random.randint(1, 3))]
+        held = [[row(random.choice([*pools[at], None])) for _ in range(2)] for _ in range(3)]
+        files = [file_of(table, rows) for rows in held]
+        known = {each[at]: each for each in ours}
+        hits = [[each for each in rows if each[at] in known] for rows in held]
+        met = {file.name for file, found in zip(files, hits, strict=True) if found}
+        changed = {
+            file.name
+            for file, found in zip(files, hits, strict=True)
+            if any(each != known[each[at]] for each in found)
+        }
+        new = len(known.keys() - {each[at] for found in hits for each in found})
+
+        expected = Matches(frozenset(met), frozenset(changed), new)
+        assert expected == matches(table, ours, *files, keys=keys, compared=compared)
 
 
 def test_two_rows_of_one_key_are_noticed(tmp_path):

@@ -53,27 +53,40 @@ def count_own(table: Table, start: int, rounds: int) -> None:
 
     Nothing is computed again: a conflict ends the writer.
     """
-    mine = range(start, start + COUNTER_START)
     for _ in range(rounds):
-        base = latest(table)
-        held = {file.path: _ids_in(table, file.path)[0] for file in base.files}
-        path, value = next((path, held[path]) for path in held if held[path] in mine)
-        change = Change(
-            "MERGE",
-            base,
-            COLUMNS,
-            (),
-            (ids(table, value + 1),),
-            removes=frozenset({path}),
-            reads=FilesRead(
-                frozenset({path}), lambda file: _ids_in(table, file.path)[0] not in mine
-            ),
-        )
-        table.commit(change)
+        table.commit(_one_higher(table, start))
 
 
 def count_own_in(folder: str, start: int, rounds: int) -> None:
     count_own(table_in(Path(folder)), start, rounds)
+
+
+def count_shared_in(folder: str, start: int, rounds: int) -> None:
+    """Merge a row that others merge too; computed again on a conflict."""
+    table, done = table_in(Path(folder)), 0
+    while done < rounds:
+        try:
+            table.commit(_one_higher(table, start))
+        except ConcurrentChange:
+            continue
+        done += 1
+
+
+def _one_higher(table: Table, start: int) -> Change:
+    """A merge of the row that is `start` or above, which reads no other."""
+    mine = range(start, start + COUNTER_START)
+    base = latest(table)
+    held = {file.path: _ids_in(table, file.path)[0] for file in base.files}
+    path, value = next((path, held[path]) for path in held if held[path] in mine)
+    return Change(
+        "MERGE",
+        base,
+        COLUMNS,
+        (),
+        (ids(table, value + 1),),
+        removes=frozenset({path}),
+        reads=FilesRead(frozenset({path}), lambda file: _ids_in(table, file.path)[0] not in mine),
+    )
 
 
 def create(folder: str, names: list[str], value: int) -> None:

@@ -36,6 +36,7 @@ from rocky.spark.settings import (
     OF_A_SESSION,
     RECORDED,
     check_conf,
+    explicit_settings,
     process_environment,
     session_settings,
     set_variable,
@@ -217,7 +218,7 @@ def connection_of(
     java = None
     if is_classic(session):
         java = session.sparkContext._jvm.System.getProperty("java.version")  # noqa: SLF001
-    facts = SparkFacts(session.version, java, settings, dict(session.conf.getAll))
+    facts = SparkFacts(session.version, java, settings, explicit_settings(session))
     return Connection(session, kind, facts, stop, jvm)
 
 
@@ -346,8 +347,7 @@ def _abandon(session: Any) -> None:
 
 
 def _first_line(failure: BaseException) -> str:
-    lines = str(failure).strip().splitlines()
-    return lines[0].strip() if lines else type(failure).__name__
+    return next(iter(str(failure).strip().splitlines()), type(failure).__name__).strip()
 
 
 _MODE: Final = "SPARK_CONNECT_MODE_ENABLED"

@@ -23,6 +23,8 @@ from rocky.language.datatypes.parts import holds_kind
 from rocky.language.datatypes.text import TypeSyntaxError, parse_type, type_to_json
 from rocky.language.datatypes.types import (
     DAY_TIME_UNITS,
+    INTEGRAL_KINDS,
+    STRING,
     UNKNOWN,
     ArrayType,
     DataType,
@@ -37,6 +39,7 @@ from rocky.language.datatypes.types import (
     struct,
 )
 from rocky.language.names import quote_name
+from rocky.spark.failures import SPARK_ERRORS
 
 
 def column_named(name: str) -> Any:
@@ -137,6 +140,31 @@ def take_table(frame: Any, limit: int) -> Any:
         for name, field in zip(names, fields_of(frame), strict=True)
     ]
     return renamed.select(*shown).toArrow()
+
+
+_FEW_ROWS: Final = 50_000
+_AS_THEY_ARE: Final = INTEGRAL_KINDS | {
+    "boolean", "float", "double", "decimal", "date", "timestamp", "timestamp_ntz", "binary",
+}  # fmt: skip
+"""Kinds whose values are the same in Arrow and in the files that Spark writes."""
+_TOO_LARGE: Final = "spark.driver.maxResultSize"
+
+
+def take_few(frame: Any, fields: Sequence[StructField]) -> Any | None:
+    """All rows of a frame of these columns as an Arrow table; None when they are not few.
+
+    None also for columns that Arrow does not have as Spark stores them.
+    """
+    if not all(field.type.kind in _AS_THEY_ARE or field.type is STRING for field in fields):
+        return None
+    try:
+        # In one task, or Spark would hand rows over to count them.
+        rows = frame.coalesce(1).limit(_FEW_ROWS + 1).toArrow()
+    except SPARK_ERRORS as error:
+        if _TOO_LARGE in str(error):
+            return None
+        raise
+    return rows if rows.num_rows <= _FEW_ROWS else None
 
 
 _MICROSECOND: Final = timedelta(microseconds=1)

@@ -130,6 +130,7 @@ DEFAULTS: Final = {
 }
 
 _GIGABYTE: Final = 1024**3
+_BETWEEN: Final = "\0"
 
 
 def check_conf(conf: Mapping[str, str]) -> None:
@@ -157,6 +158,18 @@ def check_conf(conf: Mapping[str, str]) -> None:
 def session_settings(conf: Mapping[str, str]) -> dict[str, str]:
     """What is set on any session: the pinned settings, then the project's own."""
     return {setting.name: setting.value for setting in OF_A_SESSION} | dict(conf)
+
+
+def explicit_settings(session: Any) -> dict[str, str]:
+    """What somebody has set on a session."""
+    in_process = getattr(session.conf, "_jconf", None)
+    if in_process is None:
+        return dict(session.conf.getAll)
+    # Two texts: each entry of a map of Java's is several questions to Spark's process.
+    found, join = in_process.getAllAsJava(), session._jvm.String.join  # noqa: SLF001
+    sides = (found.keySet(), found.values())
+    names, values = (join(_BETWEEN, each).split(_BETWEEN) for each in sides)
+    return dict(zip(names, values, strict=True))
 
 
 def start_settings(conf: Mapping[str, str], *, local: bool) -> dict[str, str]:

@@ -36,6 +36,7 @@ class Bench:
         self.root = root
         self.now = NOW
         self.layout = Layout()
+        self.is_little = False
         self._builds = 0
 
     def edit(self, columns: str, query: str, strategy: str) -> None:
@@ -99,6 +100,7 @@ class Bench:
             self.now,
             full_refresh,
             Window(**window),
+            is_little=self.is_little,
         )
 
     def build_as(self, order: Build) -> Built:

@@ -27,11 +27,15 @@ def ledger(bench, request):
     return bench
 
 
-@pytest.fixture(params=["found", "asked"])
+@pytest.fixture(params=["found", "asked", "collected"])
 def numbers(bench, large_tables, request, monkeypatch):
-    """Four files of a hundred rows each; which of them change is found here, or asked of Spark."""
+    """Four files of a hundred rows each; which of them change is found here, or asked of Spark.
+
+    What is merged is written by Spark, or collected.
+    """
     if request.param == "asked":
         monkeypatch.setattr("rocky.run.materialize.merge._NEAR_BYTES", 1e-9)
+    bench.is_little = request.param == "collected"
     bench.edit(
         "id INT, amount INT", "SELECT id, amount FROM raw.t", 'type = "merge"\nunique_key = ["id"]'
     )
@@ -121,10 +125,62 @@ def test_a_merge_of_a_large_table_asks_little(numbers, spark, request):
 
     # The result, sent to the tasks, and the write; and what the question takes. None for the hash
     # of what goes, which the log tells.
-    allowed = 3 if "found" in request.node.name else 7
+    allowed = 7 if "asked" in request.node.name else 3
     assert allowed >= scheduler.numTotalJobs() - before
     assert numbers.hash_recorded == numbers.hash_again()
     assert not list((numbers.root / "warehouse").rglob("_staging/*"))
+
+
+def test_a_merge_leaves_the_files_that_writing_all_rows_would(numbers):
+    numbers.build(*((2 * n, 1) for n in range(50, 170)))
+    merged = {file.name for file in numbers.snapshot.files}
+    numbers.build(*((2 * n, int(50 <= n < 170)) for n in range(400)), full_refresh=True)
+
+    assert {file.name for file in numbers.snapshot.files} == merged
+
+
+def test_a_row_without_a_key_is_met_by_none_that_has_one(bench, large_tables):
+    bench.edit(
+        "id INT, amount INT", "SELECT id, amount FROM raw.t", 'type = "merge"\nunique_key = ["id"]'
+    )
+    bench.build((None, 1), (0, 2), (1, 3))
+    bench.build((0, 20), (2, 40))
+
+    assert [(None, 1), (0, 20), (1, 3), (2, 40)] == sorted(
+        bench.rows(), key=lambda row: (row[0] is not None, row)
+    )
+    assert bench.hash_recorded == bench.hash_again()
+
+
+EDGES = """
+    SELECT CAST(k AS INT) AS id, CAST(k AS TINYINT) AS tiny, CAST(k AS BIGINT) * 4294967296 AS big,
+           DATE '0001-01-01' AS d, TIMESTAMP '0001-01-01 00:00:00.000001' AS t,
+           TIMESTAMP_NTZ '9999-12-31 23:59:59.999999' AS n, CAST('NaN' AS DOUBLE) AS x,
+           CAST('-0.0' AS FLOAT) AS y, CAST(k AS DECIMAL(38, 10)) / 3 AS dec, k = 1 AS b,
+           CAST(X'ff00' AS STRING) AS s, X'00ff' AS bin, CAST(NULL AS STRING) AS none
+    FROM raw.t
+"""
+
+
+def test_rows_that_are_collected_are_those_that_spark_would_write(bench, large_tables):
+    found = []
+    for bench.is_little in (False, True):
+        bench.edit("k INT", EDGES, 'type = "merge"\nunique_key = ["id"]')
+        bench.layout = Layout(canonical=True)
+        bench.build((1,), (2,), full_refresh=True)
+        bench.build((2,), (3,))
+        found.append((bench.hash_recorded, [file.name for file in bench.snapshot.files]))
+
+    assert found[0] == found[1]
+    assert bench.hash_recorded == bench.hash_again()
+
+
+def test_more_rows_than_are_collected_are_written_by_spark(numbers, monkeypatch):
+    monkeypatch.setattr("rocky.spark.frame._FEW_ROWS", 2)
+    built = numbers.build((0, 1), (2, 1), (4, 1))
+
+    assert (100, "merged") == (built.rows, built.action)
+    assert [(0, 1), (2, 1), (4, 1), (6, 0)] == sorted(numbers.rows())[:4]
 
 
 def test_a_merge_holds_beside_changes_to_other_keys(numbers):

@@ -126,10 +126,11 @@ class Views(Protocol):
     def bind_frame(self, view: str, frame: Frame) -> None:
         """A view over a frame: how a strategy builds on the author's query."""
 
-    def bind_kept(self, view: str, frame: Frame, table: Table) -> Kept:
+    def bind_kept(self, view: str, frame: Frame, table: Table, *, is_little: bool = False) -> Kept:
         """Run a query once; the view shows its rows, which lie in a staging folder of the table.
 
-        There they stay until somebody removes them.
+        There they stay until somebody removes them. Where it `is_little` that is run, and its rows
+        are few, they come by way of this process; more than few are thrown away and made again.
         """
 
     def unbind(self, views: Sequence[str]) -> None: ...

@@ -43,7 +43,7 @@ from rocky.spark.active_session import active_session
 from rocky.spark.connection import Connection, adopt_session, function_mode
 from rocky.spark.executors import Executors
 from rocky.spark.failures import SPARK_ERRORS
-from rocky.spark.frame import fields_of, take_rows, take_table
+from rocky.spark.frame import fields_of, take_few, take_rows, take_table
 from rocky.spark.function_descriptions import describe_function
 from rocky.spark.function_modules import shared_code
 from rocky.spark.functions import NO_FUNCTIONS, SessionFunctions
@@ -74,7 +74,7 @@ from rocky.spark.settings import refuse_substitution
 from rocky.spark.source_files import Pinned, PinnedFile, source_label
 from rocky.spark.writer import keep_rows, write_staged
 from rocky.store.delta.snapshot import Snapshot
-from rocky.store.parquet.kept_rows import find_kept
+from rocky.store.parquet.kept_rows import find_kept, place_kept
 from rocky.store.parquet.staging import place_files
 from rocky.store.warehouse import Table
 
@@ -182,9 +182,13 @@ class SparkViews:
     def bind_frame(self, view: str, frame: Frame) -> None:
         frame.createOrReplaceTempView(view)
 
-    def bind_kept(self, view: str, frame: Frame, table: Table) -> Kept:
+    def bind_kept(self, view: str, frame: Frame, table: Table, *, is_little: bool = False) -> Kept:
         folder, columns = table.new_staging(), fields_of(frame)
-        keep_rows(frame, f"{table.uri}/{folder}")
+        rows = take_few(frame, columns) if is_little else None
+        if rows is not None:
+            place_kept(table, folder, rows)
+        else:
+            keep_rows(frame, f"{table.uri}/{folder}")
         kept = Kept(folder, find_kept(table, folder, columns), columns)
         self.bind_table(view, table, kept.snapshot)
         return kept

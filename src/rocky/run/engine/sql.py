@@ -6,7 +6,7 @@ null-safely equal; maps are compared by their sorted entries and variants by the
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from datetime import UTC, date, datetime, time
 from typing import Any, Final
 
@@ -83,10 +83,16 @@ def column_list(names: Iterable[str], relation: str | None = None) -> str:
     return ", ".join(prefix + quote_name(name) for name in names)
 
 
-def same_key(names: Sequence[str], left: str, right: str) -> str:
-    """Whether two rows have one key; a null is equal to a null."""
+def same_key(names: Sequence[str], left: str, right: str, without_null: Container[str] = ()) -> str:
+    """Whether two rows have one key; a null is equal to a null.
+
+    Of columns `without_null` on one side of a join the plain comparison says the same, and Spark
+    looks values up by it for a fraction of the cost.
+    """
     return " AND ".join(
-        f"{left}.{quote_name(name)} <=> {right}.{quote_name(name)}" for name in names
+        f"{left}.{quote_name(name)} {'=' if name in without_null else '<=>'}"
+        f" {right}.{quote_name(name)}"
+        for name in names
     )
 
 

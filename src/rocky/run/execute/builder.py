@@ -22,7 +22,7 @@ from rocky.run.comments import ProjectComments
 from rocky.run.engine.origins import QueryOrigin
 from rocky.run.engine.protocol import Classify, Engine
 from rocky.run.execute.catalogue_view import REGISTERED, compose_view
-from rocky.run.materialize.build import Build, Built, Materialize, choose_layout
+from rocky.run.materialize.build import Build, Built, Materialize, choose_layout, reads_little
 from rocky.run.materialize.mask_sql import mask_sql_of
 from rocky.run.materialize.seeds import load_seed, seed_target
 from rocky.run.prepare.inputs import Inputs
@@ -332,6 +332,7 @@ class Builder:
             classify=classify,
             contract=project.contracts.get(step.key),
             masks=mask_sql_of(self._plan.compilation, step.key),
+            is_little=reads_little(model, [each.bytes for each in inputs], project.functions),
         )
 
     def _bind_inline(self, step: Step, model: ModelFile, made_from: MadeFrom) -> StepResult:

@@ -66,9 +66,9 @@ class Build:
     columns. `info` is for commitInfo, beside what `ledger_statement` says at that moment.
     `classify` says what an error in a part of the build means, and where in the project it is.
     `masks` stand in the place of columns before anything is written.
-    `token` is equal in every attempt of this model in this run and different elsewhere: the
-    transaction id of appends. `view` is a prefix no other build uses. `contract` is what the model
-    promises.
+    `is_little` when the query reads few bytes and makes no more of them. `token` is equal in every
+    attempt of this model in this run and different elsewhere: the transaction id of appends. `view`
+    is a prefix no other build uses. `contract` is what the model promises.
     """
 
     model: BuiltModel
@@ -90,6 +90,7 @@ class Build:
     classify: Classify | None = None
     contract: Contract | None = None
     masks: MaskSql = NO_MASK_SQL
+    is_little: bool = False
 
     @property
     def commit_info(self) -> Mapping[str, str]:
@@ -174,7 +175,8 @@ def choose_layout(
     if isinstance(model.strategy, Merge | Snapshot):
         layout = replace(layout, max_rows_per_file=_KEYED_ROWS_PER_FILE)
     layout = replace(layout, cluster_by=clustered)
-    if not canonical or size is None or not _is_light(model, functions):
+    alone = canonical and isinstance(model.strategy, _FROM_INPUTS_ALONE)
+    if not alone or size is None or not _costs_by_size(model, functions):
         return layout
     if size <= ONE_TASK_BYTES:
         return replace(layout, in_one_task=True, in_one_file=True)
@@ -197,11 +199,23 @@ def is_row_wise(sql: str) -> bool:
     return all(each is not None and each.kind == "scalar" and each.deterministic for each in found)
 
 
-def _is_light(model: ModelFile, functions: Collection[str]) -> bool:
-    """Whether what a model costs follows from the size of its inputs: functions may do anything."""
+def reads_little(
+    model: ModelFile, input_bytes: Iterable[int | None], functions: Collection[str] = ()
+) -> bool:
+    """Whether a model's query costs little, because its inputs are small and decide on the cost."""
+    sizes = list(input_bytes)
+    known = [each for each in sizes if each is not None]
+    little = len(known) == len(sizes) and sum(known) <= ONE_TASK_BYTES
+    return little and _costs_by_size(model, functions)
+
+
+def _costs_by_size(model: ModelFile, functions: Collection[str]) -> bool:
+    """Whether what a query costs follows from the size of its inputs.
+
+    Not where it calls one of the `functions`, which may do anything, or makes rows.
+    """
     return (
-        isinstance(model.strategy, _FROM_INPUTS_ALONE)
-        and not model.is_python
+        not model.is_python
         and not may_make_rows(model.sql)
         and not any(word in functions for word in _WORD.findall(model.sql.lower()))
     )

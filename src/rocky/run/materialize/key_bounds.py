@@ -112,6 +112,13 @@ def find_ranges(table: Table, kept: Kept, keys: Sequence[str]) -> list[KeyRange]
     ]
 
 
+def keys_without_null(kept: Kept, keys: Sequence[str]) -> frozenset[str]:
+    """The key columns that no kept row has a null in."""
+    return frozenset(
+        key for key in keys if all(bounds_of(file, key).nulls == 0 for file in kept.files)
+    )
+
+
 def _range_of(kept: Kept, column: str) -> KeyRange | None:
     bounds = [(bounds_of(file, column), file.rows) for file in kept.files]
     if any(each.nulls is None or (each.low is None and each.nulls < n) for each, n in bounds):

@@ -21,7 +21,12 @@ from rocky.run.engine.protocol import Kept, Written
 from rocky.run.engine.sql import FILE_NAME, column_list, same_key, same_values
 from rocky.run.materialize.build import ONE_TASK_BYTES, Build, Built
 from rocky.run.materialize.evolution import hash_without, open_base
-from rocky.run.materialize.key_bounds import KeyRange, check_unique, find_ranges
+from rocky.run.materialize.key_bounds import (
+    KeyRange,
+    check_unique,
+    find_ranges,
+    keys_without_null,
+)
 from rocky.run.materialize.workspace import (
     NO_ROWS,
     Outcome,
@@ -44,8 +49,8 @@ _SMALL_ROWS: Final = 100_000
 _SMALL_BYTES: Final = 8 * 1024 * 1024
 _SENT_BYTES: Final = 8 * 1024 * 1024
 """Kept rows up to here are sent to every task, as Spark would send a table of this size."""
-_FEW_ROWS: Final = 100_000
-_NEAR_ROWS: Final = 1_000_000
+_FEW_ROWS: Final = 500_000
+_NEAR_ROWS: Final = 4_000_000
 _NEAR_BYTES: Final = 32 * 1024 * 1024
 """A result of so few rows is looked for in so few here, without asking Spark."""
 _TWICE: Final = "the model gives several rows for one unique key"
@@ -130,20 +135,20 @@ def _rewrite(
     if not kept.rows:
         return None, []
     matches = _match_here(workspace, base, kept, reached, keys, updated)
-    matches = matches or _match(workspace, base, reached, keys, updated)
+    matches = matches or _match(workspace, base, kept, reached, keys, updated)
     touched = [file for file in reached if file.name in matches.changed]
     parts = []
     if touched:
-        parts.append(_merged(workspace, base, touched, keys, updated))
-    if not matches.all_met:
+        parts.append(_merged(workspace, base, kept, touched, keys, updated))
+    if matches.new_rows:
         met = [file for file in reached if file.name in matches.met]
-        parts.append(_inserted(workspace, base, met, keys, small=kept.bytes <= _SENT_BYTES))
+        parts.append(_inserted(workspace, base, kept, met, keys))
     if not parts:
         return None, []
     written = workspace.write(
         " UNION ALL ".join(parts),
         base.columns,
-        layout_for(workspace.build.layout, touched, kept),
+        layout_for(workspace.build.layout, touched, kept, matches.new_rows),
         base.paths - {file.path for file in touched},
     )
     return written, touched
@@ -233,6 +238,7 @@ def _match_here(
 def _match(
     workspace: Workspace,
     base: StartingPoint,
+    kept: Kept,
     reached: list[DataFile],
     keys: tuple[str, ...],
     updated: tuple[StructField, ...],
@@ -257,7 +263,7 @@ def _match(
             f" UNION ALL SELECT t.{_FILE}, 1 AS n,"
             f" IF({same_values(updated, 't', 's')}, 0, 1) AS c, {digest} AS h"
             f" FROM (SELECT {column_list(names)}, {FILE_NAME} AS {_FILE} FROM {view}) t"
-            f" JOIN {source} s ON {same_key(keys, 't', 's')}"
+            f" JOIN {source} s ON {_same(kept, keys, 't', 's')}"
         )
     found = workspace.ask(
         f"SELECT {_FILE}, sum(n), max(n), sum(c), bit_xor(h) FROM ({sql}) GROUP BY {_FILE}",
@@ -275,17 +281,16 @@ def _match(
     return Matches(
         frozenset(each[0] for each in files),
         frozenset(each[0] for each in files if each[3]),
-        all_met,
+        0 if all_met else kept.rows,
     )
 
 
 def _inserted(
     workspace: Workspace,
     base: StartingPoint,
+    kept: Kept,
     met: list[DataFile],
     keys: tuple[str, ...],
-    *,
-    small: bool,
 ) -> str:
     """The rows of the result whose key is in none of the files that were met."""
     names, source = column_list(workspace.names, "s"), workspace.source
@@ -293,11 +298,11 @@ def _inserted(
         return f"SELECT {names} FROM {source} s"
     view = workspace.bind_files("met", base, met)
     # Spark takes it for as large as the files are.
-    hint = "/*+ BROADCAST(m) */ " if small else ""
+    hint = "/*+ BROADCAST(m) */ " if kept.bytes <= _SENT_BYTES else ""
     return (
         f"SELECT {hint}{names} FROM {source} s LEFT ANTI JOIN"
         f" (SELECT {column_list(keys, 't')} FROM {view} t JOIN {source} k"
-        f" ON {same_key(keys, 't', 'k')}) m ON {same_key(keys, 's', 'm')}"
+        f" ON {_same(kept, keys, 't', 'k')}) m ON {_same(kept, keys, 's', 'm')}"
     )
 
 
@@ -317,6 +322,7 @@ def refuse_foreign(workspace: Workspace, paths: set[str], files: Sequence[DataFi
 def _merged(
     workspace: Workspace,
     base: StartingPoint,
+    kept: Kept,
     touched: list[DataFile],
     keys: tuple[str, ...],
     updated: tuple[StructField, ...],
@@ -332,20 +338,29 @@ def _merged(
     )
     return (
         f"SELECT {selected} FROM {view} t LEFT JOIN"
-        f" (SELECT *, TRUE AS {_HIT} FROM {workspace.source}) s ON {same_key(keys, 't', 's')}"
+        f" (SELECT *, TRUE AS {_HIT} FROM {workspace.source}) s"
+        f" ON {_same(kept, keys, 't', 's')}"
     )
 
 
-def layout_for(layout: Layout, touched: list[DataFile], beside: Kept | None = None) -> Layout:
+def _same(kept: Kept, keys: tuple[str, ...], left: str, right: str) -> str:
+    """Whether two rows, one of which is kept, have one key."""
+    return same_key(keys, left, right, keys_without_null(kept, keys))
+
+
+def layout_for(
+    layout: Layout, touched: list[DataFile], beside: Kept | None = None, new_rows: int = 0
+) -> Layout:
     """The layout of a rewrite: as many pieces as the files it replaces would fill.
 
-    `beside` are the rows that are merged into them, if these are there already.
+    `beside` are the rows that are merged into them, if these are there already, of which so many
+    may be new.
     """
     size = sum(file.size for file in touched)
     layout = replace(layout, pieces=max(1, -(-size // TARGET_FILE_BYTES)))
     if beside is None or not layout.canonical or size + beside.bytes > ONE_TASK_BYTES:
         return layout
-    rows = sum(file.rows for file in touched) + beside.rows
+    rows = sum(file.rows for file in touched) + new_rows
     return replace(layout, in_one_task=True, in_one_file=rows <= layout.max_rows_per_file)
 
 

@@ -307,7 +307,9 @@ class Workspace:
         they lie before anybody asks.
         """
         frame = self._engine.frame(f"SELECT * FROM {self.source}")
-        kept = self._engine.views.bind_kept(self.source, frame, self.build.table)
+        kept = self._engine.views.bind_kept(
+            self.source, frame, self.build.table, is_little=self.build.is_little
+        )
         self._kept.append(kept.folder)
         return kept
 

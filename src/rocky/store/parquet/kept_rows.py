@@ -1,20 +1,23 @@
 """Kept rows: those of a query that is evaluated once and read several times, as files.
 
-They lie in a staging folder of the table that they are for, under the names that Spark gave them,
-and are never part of it. Only their footers are read: how many rows there are, and where they lie.
-What a killed process leaves is swept with the rest of the staging folder.
+They lie in a staging folder of the table that they are for, under the names that Spark gave them or
+in one file of ours, and are never part of it. Only their footers are read: how many rows there are,
+and where they lie. What a killed process leaves is swept with the rest of the staging folder.
 """
 
+import io
 import logging
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
+import pyarrow.parquet as pq
 from obstore.exceptions import BaseError
 
 from rocky.errors import StoreUnreadable
 from rocky.language.datatypes.types import StructField
+from rocky.language.functions.catalogue import SPARK_VERSION
 from rocky.store.data_file import TAIL, DataFile, NotParquet, find_footer
 from rocky.store.objects import open_object
 from rocky.store.parquet.footer import parse_footer
@@ -25,6 +28,7 @@ from rocky.store.warehouse import Table
 logger = logging.getLogger(__name__)
 
 _THREADS: Final = 8
+_WRITER: Final = "org.apache.spark.version"
 
 
 def find_kept(table: Table, folder: str, schema: Sequence[StructField]) -> tuple[DataFile, ...]:
@@ -41,6 +45,14 @@ def find_kept(table: Table, folder: str, schema: Sequence[StructField]) -> tuple
             f"could not read the rows that were kept for `{table.name}`: {error}"
         ) from error
     return tuple(file for file in found if file.rows)
+
+
+def place_kept(table: Table, folder: str, rows: Any) -> None:
+    """Keep the rows of an Arrow table in a staging folder. Raises `StoreUnwritable`."""
+    data = io.BytesIO()
+    # Spark reads days before 1582 by a setting from files that do not say that it wrote them.
+    pq.write_table(rows.replace_schema_metadata({_WRITER: SPARK_VERSION}), data, store_schema=False)
+    table.objects.put(f"{table.prefix}/{folder}/part-0.parquet", data.getvalue())
 
 
 def drop_kept(table: Table, folder: str) -> None:

@@ -7,6 +7,7 @@ nothing is said: text under a collation, CHAR, whatever is nested.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Final
 
 import pyarrow as pa
@@ -29,13 +30,13 @@ _THEIRS: Final = "__rocky_file_row"
 class Matches:
     """The names of the files that hold keys of some rows, and of those in which one differs.
 
-    `all_met` when every one of the rows has its key in a file; `repeated` when two have one key,
+    `new_rows` of the rows, or fewer, have their key in no file; `repeated` when two have one key,
     and nothing else is said then.
     """
 
     met: frozenset[str] = frozenset()
     changed: frozenset[str] = frozenset()
-    all_met: bool = False
+    new_rows: int = 0
     repeated: bool = False
 
 
@@ -54,28 +55,51 @@ def find_matches(
     columns = tuple({each.name: each for each in (*keys, *compared)}.values())
     names = [each.name for each in keys]
     try:
-        ours = pa.concat_tables(load_table(table, file, columns) for file in rows)
+        ours = pa.concat_tables(load_table(table, file, columns) for file in rows).combine_chunks()
         if any(ours[name].null_count for name in names):
             return None
         if ours.group_by(names).aggregate([]).num_rows != ours.num_rows:
             return Matches(repeated=True)
-        known = ours.select(names).append_column(_OURS, pa.array(range(ours.num_rows)))
         met: dict[str, bool] = {}
-        found: set[int] = set()
+        found = []
         for file in files:
-            theirs = load_table(table, file, columns)
-            numbered = theirs.select(names).append_column(_THEIRS, pa.array(range(len(theirs))))
-            pairs = numbered.join(known, names, join_type="inner")
-            if pairs.num_rows:
-                found.update(pairs[_OURS].to_pylist())
-                met[file.name] = _differ(
-                    theirs.take(pairs[_THEIRS]), ours.take(pairs[_OURS]), compared
-                )
+            theirs, here = _pairs(load_table(table, file, keys), ours.select(names))
+            if len(here):
+                found.append(here)
+                # Most files hold no key, and of the others few rows: the rest is read only here.
+                beside = load_table(table, file, compared).take(theirs)
+                met[file.name] = _differ(beside, ours.take(here), compared)
+        held = len(pc.unique(pa.concat_arrays(found))) if found else 0
     except (StoreUnreadable, pa.ArrowException):
         # Spark is asked instead, and says what is wrong if something is.
         return None
     changed = frozenset(name for name, differs in met.items() if differs)
-    return Matches(frozenset(met), changed, len(found) == ours.num_rows)
+    return Matches(frozenset(met), changed, ours.num_rows - held)
+
+
+def _pairs(theirs: Any, ours: Any) -> tuple[Any, Any]:
+    """The rows of two tables of keys that have one key: their numbers there and here.
+
+    The keys here have no nulls, and each of them is there once.
+    """
+    places = [
+        pc.index_in(theirs[name], value_set=ours[name].combine_chunks())
+        for name in theirs.column_names
+    ]
+    if len(places) == 1:
+        (place,) = places
+        return pc.indices_nonzero(pc.is_valid(place)), place.combine_chunks().drop_null()
+    # A join looks at every row; what lacks a part of every key here needs none.
+    likely = reduce(pc.and_, (pc.is_valid(place) for place in places))
+    numbered = theirs.append_column(_THEIRS, _numbers(theirs)).filter(likely)
+    known = ours.append_column(_OURS, _numbers(ours))
+    pairs = numbered.join(known, theirs.column_names, join_type="inner").combine_chunks()
+    return pairs[_THEIRS].combine_chunks(), pairs[_OURS].combine_chunks()
+
+
+def _numbers(rows: Any) -> Any:
+    """The numbers of the rows of a table."""
+    return pc.cumulative_sum(pa.repeat(pa.scalar(1, pa.int64()), rows.num_rows), start=-1)
 
 
 def _is_one_of(field: StructField, kinds: frozenset[str]) -> bool:
