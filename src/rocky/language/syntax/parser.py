@@ -19,7 +19,7 @@ from sqlglot.tokens import Token, TokenType
 
 from rocky.diagnostics.diagnostic import Span
 from rocky.language.quotes import find_unclosed, on_one_line, only_code
-from rocky.language.syntax.dialect import SPARK, TOKENIZER, spark_settings
+from rocky.language.syntax.dialect import parse_tokens, tokenize
 from rocky.language.syntax.foreign_forms import foreign_form
 from rocky.language.syntax.interval_tokens import range_in_units
 from rocky.language.syntax.pivots import unwrap_pivots, wrap_pivots
@@ -78,15 +78,14 @@ def parse_query(text: str) -> ParsedQuery | SyntaxProblem:
     if template is not None:
         return template
     try:
-        with spark_settings():
-            tokens, kinds, levels = rewrite_tokens(TOKENIZER.tokenize(without_comments(text)), text)
-            absurd = deep_type(tokens, text) or long_interval(tokens, text)
-            if absurd is not None:
-                return SyntaxProblem(*absurd)
-            wrapped = wrap_pivots(tokens) if "pivot" in text.lower() else None
-            trees = SPARK.parser().parse(wrapped or tokens, text)
-            if wrapped is not None:
-                unwrap_pivots(trees)
+        tokens, kinds, levels = rewrite_tokens(tokenize(without_comments(text)), text)
+        absurd = deep_type(tokens, text) or long_interval(tokens, kinds)
+        if absurd is not None:
+            return SyntaxProblem(*absurd)
+        wrapped = wrap_pivots(tokens) if "pivot" in text.lower() else None
+        trees = parse_tokens(wrapped or tokens, text)
+        if wrapped is not None:
+            unwrap_pivots(trees)
     except ParseError as error:
         return _problem_of(error, on_one_line(text))
     except TokenError:
