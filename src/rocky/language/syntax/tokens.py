@@ -29,11 +29,13 @@ from rocky.language.syntax.interval_tokens import has_signed_part, with_signed_p
 from rocky.language.syntax.pipe_tokens import with_plain_pipes
 
 _kind: Final = attrgetter("token_type")
+# Made once: `chr` makes a new string of each letter beyond Latin-1.
+_character_of: Final = [chr(kind) for kind in range(max(TokenType) + 1)].__getitem__
 
 
 def kinds_of(tokens: Sequence[Token]) -> str:
     """One character for the kind of each token."""
-    return "".join(map(chr, map(_kind, tokens)))
+    return "".join(map(_character_of, map(_kind, tokens)))
 
 
 def kind_class(kinds: Iterable[TokenType], *, negated: bool = False) -> str:
