@@ -11,6 +11,8 @@ import threading
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
+from operator import attrgetter
 from typing import Any, Final, TypeVar
 
 from sqlglot import exp
@@ -32,6 +34,8 @@ from rocky.language.syntax.tokens import (
 )
 
 T = TypeVar("T")
+
+_start: Final = attrgetter("start")
 
 _DEEP_STACK_BYTES: Final = 512 * 1024 * 1024
 _DEEP_RECURSION: Final = 30_000
@@ -272,13 +276,13 @@ def span_of(node: exp.Expr, tokens: Sequence[Token]) -> Span | None:
 
 def _index_at(tokens: Sequence[Token], offset: int) -> int:
     """The index of the token that starts at or after an offset."""
-    return bisect_left(tokens, offset, key=lambda token: token.start)
+    return bisect_left(tokens, offset, key=_start)
 
 
 def _match(tokens: Sequence[Token], at: int) -> int:
     """The end offset of the parenthesis that closes the one at index `at`; -1 if none does."""
     depth = 0
-    for token in tokens[at:]:
+    for token in islice(tokens, at, None):
         if token.token_type is TokenType.L_PAREN:
             depth += 1
         elif token.token_type is TokenType.R_PAREN:
