@@ -283,6 +283,26 @@ def test_what_a_killed_process_left_behind_is_removed_in_time(shop):
     assert {RECORDS, NAMES, new.name} == {path.name for path in folder.iterdir()}
 
 
+@pytest.mark.parametrize("command", ["compile", "ci"])
+def test_a_command_with_nothing_to_bind_loads_neither_binder_nor_parser(shop, command):
+    lines = (
+        "import atexit, os, runpy, sys",
+        "atexit.register(lambda: print(*sys.modules))",
+        "os.chdir(sys.argv[1])",
+        f"sys.argv = ['rocky', {command!r}]",
+        "runpy.run_module('rocky.cli', run_name='__main__')",
+    )
+    process = start("; ".join(lines), str(shop))
+    loaded = process.communicate()[0].split()
+
+    assert "rocky.compiler.passes" in loaded
+    assert [] == [
+        each
+        for each in loaded
+        if each.startswith(("rocky.language.binder", "rocky.language.syntax", "sqlglot"))
+    ]
+
+
 def test_a_compile_with_nothing_to_bind_loads_neither_binder_nor_parser(shop):
     process = start(f"{COMPILE}; print(*sys.modules)", str(shop))
     loaded = process.communicate()[0].split()

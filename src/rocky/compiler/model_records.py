@@ -93,8 +93,8 @@ def record_of(
     )
     packed_schema = pack(tuple(schema))
     diagnostics = [*bound.diagnostics, *_unreplaced(bound), *lint_columns(bound)]
-    fields = [StructField(each.name or "", each.type, each.nullable) for each in columns]
-    in_tests = bind_tests(model, Subject(model.name, fields, bound.known), tables)
+    # Before the look-ups are taken: tests note theirs as well.
+    in_tests = _bind_tests(model, bound, tables)
     return Record(
         key,
         tuple(tables.lookups.items()),
@@ -110,6 +110,13 @@ def record_of(
         pack(tuple(body_of(bound))),
         pack([tuple(use) for use in find_usage(bound)]),
     )
+
+
+def _bind_tests(model: ModelFile, bound: BoundQuery, tables: NotedTables) -> list[SettingFinding]:
+    if not model.settings.tests:
+        return []
+    fields = [StructField(each.name or "", each.type, each.nullable) for each in bound.columns]
+    return bind_tests(model, Subject(model.name, fields, bound.known), tables)
 
 
 def body_of(bound: BoundQuery) -> Body:
@@ -150,6 +157,7 @@ def _shares(columns: Sequence[Column], binding: Binding) -> list[Share]:
     return [
         Share(index, origin, ways)
         for index, column in enumerate(columns if binding.shares else ())
+        if column.sources and max(column.sources) > WHOLE
         for origin, ways in binding.shares.partial(column.sources)
     ]
 
@@ -174,7 +182,7 @@ def strongest_sources(sources: frozenset[int]) -> tuple[int, ...]:
     if len(ordered) < 2:
         return tuple(ordered)
     # Sources are packed origin first, so the last of each origin is the strongest.
-    return tuple(dict((source >> 3, source) for source in ordered).values())  # noqa: C402 - the last wins
+    return tuple({source >> 3: source for source in ordered}.values())
 
 
 def _place(column: Column) -> tuple[int, int]:

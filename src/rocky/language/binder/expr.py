@@ -163,7 +163,7 @@ def lift(sources: Sources, kind: int) -> Sources:
     """The sources seen through an operation of at least `kind`."""
     for source in sources:
         if source & 7 < kind:
-            return frozenset(s if s & 7 >= kind else (s & ~7) | kind for s in sources)
+            return frozenset([s if s & 7 >= kind else (s & ~7) | kind for s in sources])
     return sources
 
 

@@ -73,7 +73,7 @@ def _parts(node: Any, scope: Scope) -> list[Any]:
 
 
 def _column(node: exp.Column, scope: Scope) -> Any:
-    parts = tuple(part.name.lower() for part in node.parts)
+    parts = tuple([part.name.lower() for part in node.parts])
     columns, used = scope.relation.find(parts)
     if not columns and scope.fallback is not None and scope.time_window is not None:
         columns, used = scope.fallback.find(parts)

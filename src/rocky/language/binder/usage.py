@@ -6,6 +6,8 @@ neither texts nor trees. Each use is there once, in the order of the text.
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from itertools import islice
+from operator import attrgetter
 from typing import Any, Final
 
 from sqlglot import exp
@@ -18,6 +20,7 @@ from rocky.language.ir import CONSTRUCT, Use
 from rocky.language.syntax.constructs import find_constructs
 from rocky.language.syntax.parser import ParsedQuery, span_of
 
+_start: Final = attrgetter("start")
 _AFTER_KEY: Final = frozenset({"ROWS", "RANGE", "LIMIT", "OFFSET"})
 _AROUND: Final = (exp.WithinGroup, exp.Filter, exp.IgnoreNulls, exp.RespectNulls)
 _OPENING_WORDS: Final = frozenset(
@@ -126,7 +129,7 @@ def _is_parted(tokens: Sequence[Token], opened: int, word: str) -> bool:
 def _is_told(span: Span, tokens: Sequence[Token]) -> bool:
     """Whether the author said where the nulls of a sort key go, before the next key or clause."""
     depth = 0
-    for token in tokens[_at(tokens, span.start) :]:
+    for token in islice(tokens, _at(tokens, span.start), None):
         kind, word = token.token_type, token.text.upper()
         if kind is TokenType.L_PAREN:
             depth += 1
@@ -141,4 +144,4 @@ def _is_told(span: Span, tokens: Sequence[Token]) -> bool:
 
 def _at(tokens: Sequence[Token], offset: int) -> int:
     """The index of the token that starts at or after an offset."""
-    return bisect_left(tokens, offset, key=lambda token: token.start)
+    return bisect_left(tokens, offset, key=_start)

@@ -2,13 +2,13 @@
 
 Out of the box the library rewrites what it reads into a neutral tree: `nvl` becomes COALESCE. We
 want the written name at its place, so that the function catalogue is keyed by what the author
-typed. Its compiled classes cannot be subclassed, so the settings are class attributes, swapped in
-around each parse and put back afterwards. Each `|>` step becomes a query over the one before it,
-marked with the arg `pipe`; the library would fold steps into one SELECT and lose their order.
+typed. Settings are class attributes, and the compiled class makes no objects of a subclass: so one
+of its own is made, and given ours. Each `|>` step becomes a query over the one before it, marked
+with the arg `pipe`; the library would fold steps into one SELECT and lose their order.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from threading import RLock
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.parser import Parser
 from sqlglot.parsers.spark import SparkParser
-from sqlglot.tokens import TokenType
+from sqlglot.tokens import Token, TokenType
 
 from rocky.language.syntax.tokens import UNSIGNED
 
@@ -268,22 +268,39 @@ _SETTINGS: Final[dict[str, Any]] = {
 
 _LOCK: Final = RLock()
 SPARK: Final = Spark()
-# Making one takes as long as reading ten lines with it; it is used under the lock only.
-TOKENIZER: Final = SPARK.tokenizer()
+# Making one takes as long as reading ten lines with it.
+_TOKENIZER: Final = SPARK.tokenizer()
 
 
-def spark_settings() -> AbstractContextManager[None]:
-    """The parser classes as we want them, for the length of a `with` block."""
-    return _settings(_SETTINGS)
+class _WrittenParser(SparkParser):
+    """The library's parser with our settings. No slots: an object of its own can be given this."""
+
+    __slots__ = ()
 
 
-def library_settings(
-    kept: Collection[str], renamed: Mapping[str, str]
-) -> AbstractContextManager[None]:
+for _name, _value in _SETTINGS.items():
+    setattr(_WrittenParser, _name, _value)
+
+
+def tokenize(text: str) -> list[Token]:
+    """The tokens of a text; one text at a time."""
+    with _LOCK:
+        return _TOKENIZER.tokenize(text)
+
+
+def parse_tokens(tokens: list[Token], text: str) -> list[exp.Expr | None]:
+    """The trees of the statements that some tokens of a text are."""
+    parser = SPARK.parser()
+    parser.__class__ = _WrittenParser
+    return parser.parse(tokens, text)
+
+
+@contextmanager
+def library_settings(kept: Collection[str], renamed: Mapping[str, str]) -> Iterator[None]:
     """The library's own Spark, but for CAST, which raises as it does in ANSI mode.
 
     Functions of `kept` stay as they are written, those of `renamed` get another name and nothing
-    else; both in lower case.
+    else; both in lower case. It holds for all of the library while the `with` block lasts.
     """
     functions = {
         name: build for name, build in SparkParser.FUNCTIONS.items() if name.lower() not in kept
@@ -295,11 +312,7 @@ def library_settings(
         for name, parse in SparkParser.FUNCTION_PARSERS.items()
         if name in worded or (name.lower() not in kept and name.lower() not in renamed)
     }
-    return _settings({"STRICT_CAST": True, "FUNCTIONS": functions, "FUNCTION_PARSERS": parsers})
-
-
-@contextmanager
-def _settings(wanted: Mapping[str, Any]) -> Iterator[None]:
+    wanted = {"STRICT_CAST": True, "FUNCTIONS": functions, "FUNCTION_PARSERS": parsers}
     with _LOCK:
         saved = {name: getattr(SparkParser, name) for name in wanted}
         for name, value in wanted.items():

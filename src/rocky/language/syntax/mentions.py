@@ -15,7 +15,7 @@ from sqlglot.tokens import Token, TokenType
 
 from rocky.errors import InternalError, RockyError
 from rocky.language.names import split_name
-from rocky.language.syntax.dialect import PIPE, TOKENIZER, spark_settings
+from rocky.language.syntax.dialect import PIPE, tokenize
 from rocky.language.syntax.tokens import without_comments
 
 _WHOLESALE: Final = frozenset(
@@ -57,8 +57,7 @@ def bare_names(sql: str) -> frozenset[str] | None:
     definitions, are left out.
     """
     try:
-        with spark_settings():
-            tokens = TOKENIZER.tokenize(without_comments(sql))
+        tokens = tokenize(without_comments(sql))
     except TokenError:
         return None
     names: set[str] = set()

@@ -11,6 +11,8 @@ import threading
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
+from operator import attrgetter
 from typing import Any, Final, TypeVar
 
 from sqlglot import exp
@@ -19,7 +21,7 @@ from sqlglot.tokens import Token, TokenType
 
 from rocky.diagnostics.diagnostic import Span
 from rocky.language.quotes import find_unclosed, on_one_line, only_code
-from rocky.language.syntax.dialect import SPARK, TOKENIZER, spark_settings
+from rocky.language.syntax.dialect import parse_tokens, tokenize
 from rocky.language.syntax.foreign_forms import foreign_form
 from rocky.language.syntax.interval_tokens import range_in_units
 from rocky.language.syntax.pivots import unwrap_pivots, wrap_pivots
@@ -32,6 +34,8 @@ from rocky.language.syntax.tokens import (
 )
 
 T = TypeVar("T")
+
+_start: Final = attrgetter("start")
 
 _DEEP_STACK_BYTES: Final = 512 * 1024 * 1024
 _DEEP_RECURSION: Final = 30_000
@@ -78,15 +82,14 @@ def parse_query(text: str) -> ParsedQuery | SyntaxProblem:
     if template is not None:
         return template
     try:
-        with spark_settings():
-            tokens, kinds, levels = rewrite_tokens(TOKENIZER.tokenize(without_comments(text)), text)
-            absurd = deep_type(tokens, text) or long_interval(tokens, text)
-            if absurd is not None:
-                return SyntaxProblem(*absurd)
-            wrapped = wrap_pivots(tokens) if "pivot" in text.lower() else None
-            trees = SPARK.parser().parse(wrapped or tokens, text)
-            if wrapped is not None:
-                unwrap_pivots(trees)
+        tokens, kinds, levels = rewrite_tokens(tokenize(without_comments(text)), text)
+        absurd = deep_type(tokens, text) or long_interval(tokens, kinds)
+        if absurd is not None:
+            return SyntaxProblem(*absurd)
+        wrapped = wrap_pivots(tokens) if "pivot" in text.lower() else None
+        trees = parse_tokens(wrapped or tokens, text)
+        if wrapped is not None:
+            unwrap_pivots(trees)
     except ParseError as error:
         return _problem_of(error, on_one_line(text))
     except TokenError:
@@ -273,13 +276,13 @@ def span_of(node: exp.Expr, tokens: Sequence[Token]) -> Span | None:
 
 def _index_at(tokens: Sequence[Token], offset: int) -> int:
     """The index of the token that starts at or after an offset."""
-    return bisect_left(tokens, offset, key=lambda token: token.start)
+    return bisect_left(tokens, offset, key=_start)
 
 
 def _match(tokens: Sequence[Token], at: int) -> int:
     """The end offset of the parenthesis that closes the one at index `at`; -1 if none does."""
     depth = 0
-    for token in tokens[at:]:
+    for token in islice(tokens, at, None):
         if token.token_type is TokenType.L_PAREN:
             depth += 1
         elif token.token_type is TokenType.R_PAREN:

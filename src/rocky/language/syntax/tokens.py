@@ -29,11 +29,13 @@ from rocky.language.syntax.interval_tokens import has_signed_part, with_signed_p
 from rocky.language.syntax.pipe_tokens import with_plain_pipes
 
 _kind: Final = attrgetter("token_type")
+# Made once: `chr` makes a new string of each letter beyond Latin-1.
+_character_of: Final = [chr(kind) for kind in range(max(TokenType) + 1)].__getitem__
 
 
 def kinds_of(tokens: Sequence[Token]) -> str:
     """One character for the kind of each token."""
-    return "".join(map(chr, map(_kind, tokens)))
+    return "".join(map(_character_of, map(_kind, tokens)))
 
 
 def kind_class(kinds: Iterable[TokenType], *, negated: bool = False) -> str:
@@ -154,21 +156,21 @@ def deep_type(tokens: Sequence[Token], text: str) -> tuple[str, Span] | None:
 
 
 _LONGEST_INTERVAL: Final = 1_000
+_INTERVAL: Final = chr(TokenType.INTERVAL)
 
 
-def long_interval(tokens: Sequence[Token], text: str) -> tuple[str, Span] | None:
+def long_interval(tokens: Sequence[Token], kinds: str) -> tuple[str, Span] | None:
     """What to say of an interval whose text no interval has, and where it is.
 
     The library searches such a text from each of its characters to the end.
     """
-    if len(text) <= _LONGEST_INTERVAL:
-        return None
-    for at, token in enumerate(tokens):
-        if token.token_type is TokenType.INTERVAL:
-            for value in tokens[at + 1 : at + 3]:
-                if value.end - value.start > _LONGEST_INTERVAL:
-                    span = Span(value.start, value.end + 1)
-                    return f"an interval of more than {_LONGEST_INTERVAL:,} characters", span
+    at = kinds.find(_INTERVAL)
+    while at >= 0:
+        for value in tokens[at + 1 : at + 3]:
+            if value.end - value.start > _LONGEST_INTERVAL:
+                span = Span(value.start, value.end + 1)
+                return f"an interval of more than {_LONGEST_INTERVAL:,} characters", span
+        at = kinds.find(_INTERVAL, at + 1)
     return None
 
 

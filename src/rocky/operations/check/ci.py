@@ -1,10 +1,10 @@
 """CI: a compile for a build, with an exit code that tells warnings from errors."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocky.analysis.exposure import find_exposures
+from rocky.analysis.compilation import Compilation
 from rocky.diagnostics import Diagnostic, Severity
 from rocky.operations.check.compile import (
     CompileSummary,
@@ -71,7 +71,7 @@ def ci(workspace: Workspace, request: CiRequest) -> CiReport:
     compilation = with_consumers_of(compilation, request.consumers)
     found = (
         *compilation.diagnostics,
-        *find_exposures(compilation),
+        *_exposures(compilation),
         *find_tracked_cache(compilation.project),
     )
     models = chosen_models(compilation, ())
@@ -89,3 +89,12 @@ def ci(workspace: Workspace, request: CiRequest) -> CiReport:
         diagnostics=findings_of(found, compilation.project),
         failures=(),
     )
+
+
+def _exposures(compilation: Compilation) -> Iterator[Diagnostic]:
+    """Columns that are clear in other environments, where there are any."""
+    if compilation.project.config.mask.environments:
+        # It binds masks, and a build that binds nothing shall not pay for that.
+        from rocky.analysis.exposure import find_exposures  # noqa: PLC0415
+
+        yield from find_exposures(compilation)

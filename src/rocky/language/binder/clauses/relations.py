@@ -73,12 +73,12 @@ def _named_table(
 ) -> Relation:
     args = node.args
     identifiers = [args[part] for part in ("catalog", "db", "this") if args.get(part) is not None]
-    if not all(isinstance(identifier, exp.Identifier) for identifier in identifiers):
+    if not all([isinstance(identifier, exp.Identifier) for identifier in identifiers]):  # noqa: C419 - faster for so few
         scope.binding.error(
             Code.SYNTAX_ERROR, "a part of the name is missing", node, "PARSE_SYNTAX_ERROR"
         )
         return Relation([], known=False)
-    parts = tuple(identifier.name.lower() for identifier in identifiers)
+    parts = tuple([identifier.name.lower() for identifier in identifiers])
     binding = scope.binding
     if binding.names is not None:
         binding.names.meet(parts, scope, table=True)

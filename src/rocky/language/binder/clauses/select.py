@@ -31,6 +31,7 @@ from rocky.language.binder.expr import (
     HAS_WINDOW,
     Column,
     Expr,
+    merge_flags,
 )
 from rocky.language.binder.expressions.operators import not_spark
 from rocky.language.binder.groups import is_count, lower_bound
@@ -79,9 +80,10 @@ def _bind_clauses(node: exp.Select, outer: Scope) -> Relation:
         keep_time_window(args["where"].args["this"], scope)
         binding.groups.filter(args["where"].args["this"], _column_of(relation))
     items, grouping = _bind_list(node, scope)
-    known = (relation.known or _explicit(node)) and not any(item.broken for item in items)
+    known = (relation.known or _explicit(node)) and True not in [item.broken for item in items]
     output = Relation([item.column for item in items], known)
-    aggregated = grouping is not None or any(i.expr.flags & HAS_AGGREGATE for i in items)
+    flags = merge_flags([item.expr for item in items])
+    aggregated = grouping is not None or bool(flags & HAS_AGGREGATE)
     having = args.get("having")
     if having is not None:
         # Without GROUP BY it makes one group of all rows.

@@ -101,7 +101,7 @@ def argument_nodes(node: exp.Expr, scope: Scope) -> list[Any]:
 def bind_arguments(key: str, nodes: list[Any], scope: Scope) -> list[Expr]:
     """The bound arguments, in order, with `*` replaced by the columns it means."""
     args: list[Expr] = []
-    if any(node.__class__ is exp.Kwarg for node in nodes):
+    if exp.Kwarg in [node.__class__ for node in nodes]:
         ordered = by_position(key, nodes, scope)
         if ordered is None:
             return [unknown() for _ in nodes]

@@ -121,11 +121,12 @@ def bind_function(name: str, node: exp.Expr, scope: Scope, *, windowed: bool) ->
     nodes = argument_nodes(node, scope)
     if key == "exists" and len(nodes) == 1 and nodes[0].__class__ in (exp.Values, exp.Subquery):
         return bind_expression(exp.Exists(this=nodes[0]), scope)
-    form = _form_problem(key, kind, nodes, node)
+    kinds = {each.__class__ for each in nodes}
+    form = _form_problem(key, kind, nodes, kinds, node)
     if form is not None:
         condition, message, code = form
         return scope.binding.error(code, message, node, condition)
-    if any(each.__class__ is exp.Lambda for each in nodes):
+    if exp.Lambda in kinds:
         return bind_higher_order(key, node, nodes, scope)
     args = bind_arguments(key, nodes, scope)
     found = type_function(key, info, args, node, scope, windowed=windowed)
@@ -140,19 +141,21 @@ def bind_function(name: str, node: exp.Expr, scope: Scope, *, windowed: bool) ->
 
 
 def _form_problem(
-    key: str, kind: str, nodes: list[Any], node: exp.Expr
+    key: str, kind: str, nodes: list[Any], kinds: set[type], node: exp.Expr
 ) -> tuple[str, str, Code] | None:
     """What is wrong with how a call is written, before its arguments are looked at."""
-    written = next((each for each in nodes if each.__class__ in _ORDERED), None)
-    if written is not None and not (written.__class__ is exp.IgnoreNulls and key in _FIRST):
-        message = "no ORDER BY and no IGNORE NULLS inside the arguments of a call"
-        return "PARSE_SYNTAX_ERROR", message, Code.SYNTAX_ERROR
-    if is_distinct(node) and not nodes:
+    if not kinds.isdisjoint(_ORDERED):
+        written = next(each for each in nodes if each.__class__ in _ORDERED)
+        if not (written.__class__ is exp.IgnoreNulls and key in _FIRST):
+            message = "no ORDER BY and no IGNORE NULLS inside the arguments of a call"
+            return "PARSE_SYNTAX_ERROR", message, Code.SYNTAX_ERROR
+    distinct = is_distinct(node)
+    if distinct and not nodes:
         return "UNRESOLVED_COLUMN.WITH_SUGGESTION", "no column `DISTINCT`", Code.UNKNOWN_COLUMN
-    if is_distinct(node) and key == "mode":
+    if distinct and key == "mode":
         condition = "INVALID_WITHIN_GROUP_EXPRESSION.DISTINCT_UNSUPPORTED"
         return condition, "`mode` takes no DISTINCT", Code.INVALID_AGGREGATION
-    if is_distinct(node) and kind != "aggregate":
+    if distinct and kind != "aggregate":
         return (
             "INVALID_SQL_SYNTAX.FUNCTION_WITH_UNSUPPORTED_SYNTAX",
             f"`{key}` is not an aggregate function, so it takes no DISTINCT",
@@ -165,7 +168,7 @@ def _form_problem(
     if key == "window_time" and call and function_name(call).lower() not in TIME_WINDOWS:
         message = "`window_time` takes a time window or a column that is one"
         return "_LEGACY_ERROR_TEMP_3101", message, Code.TYPE_ERROR
-    if key not in HIGHER_ORDER and any(each.__class__ is exp.Lambda for each in nodes):
+    if exp.Lambda in kinds and key not in HIGHER_ORDER:
         condition = "INVALID_LAMBDA_FUNCTION_CALL.NON_HIGHER_ORDER_FUNCTION"
         return condition, f"`{key}` takes no lambda", Code.UNKNOWN_FUNCTION
     if key in _ORDERED_BY_ARGUMENT and len(nodes) != 1:
@@ -260,7 +263,7 @@ def _result(
         if misplaced is not None:
             return misplaced
     else:
-        foldable = all(arg.foldable for arg in args)
+        foldable = all([arg.foldable for arg in args])  # noqa: C419 - faster for so few
         if key in _CONDITIONAL:
             lineage = CONDITIONAL
     if info is not None and not info.deterministic:

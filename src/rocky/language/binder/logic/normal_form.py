@@ -8,7 +8,7 @@ result. Table aliases and CTE names become numbers, since renaming them changes 
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import count
+from itertools import compress, count
 from operator import attrgetter
 
 from blake3 import blake3
@@ -70,13 +70,11 @@ def _normal_hash(parsed: ParsedQuery, binding: Binding) -> bytes:
         texts.pop()
     if binding.alias_names:
         numbers = {name: f"#{index}" for index, name in enumerate(binding.alias_names)}
-        at = dict(zip(map(_start, tokens), count(), strict=False))
-        for place in binding.alias_places:
-            found = at.get(place)
-            if found is not None:
-                number = numbers.get(tokens[found].text.lower())
-                if number is not None:
-                    texts[found] = number
+        is_place = frozenset(binding.alias_places).__contains__
+        for found in compress(count(), map(is_place, map(_start, tokens))):
+            number = numbers.get(tokens[found].text.lower())
+            if number is not None:
+                texts[found] = number
     if _COLON in parsed.kinds:
         kept.extend(texts[index] for index in _path_names(tokens))
     form = chr(10).join(texts)
