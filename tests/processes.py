@@ -16,15 +16,17 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from threading import Thread
-from typing import Any, TextIO
+from typing import Any, Literal, TextIO
+
+from rocky.cli.app import main
 
 ROOT = Path(__file__).parents[1]
 # Neither opens a file or starts a thread when it is imported, so that a fork is safe.
 LOADED = [
     "pandas", "pyarrow.compute", "pytest",
     "rocky.branches.promotion.moves", "rocky.cli.app", "rocky.cli.commands.branch.promotion",
-    "rocky.compiler.model_binder", "rocky.compiler.stale_models", "rocky.compiler.stale_models",
-    "rocky.evidence.retention.collection", "rocky.operations.branch.promote",
+    "rocky.compiler.model_binder", "rocky.compiler.stale_models",
+    "rocky.cli.commands.lsp", "rocky.evidence.retention.collection", "rocky.operations.branch.promote",
     "rocky.run.project_run", "rocky.state.session", "tests.run.runs", "tests.store.tables",
 ]  # fmt: skip
 
@@ -47,7 +49,7 @@ def fork_context() -> ForkServerContext:
 
 
 class Running:
-    """A process of its own. `stdout` and `stderr` are what it says."""
+    """A process of its own. `stdout` and `stderr` are what it says, `stdin` is what it is told."""
 
     def __init__(
         self,
@@ -59,14 +61,15 @@ class Running:
         context = fork_context()
         out, child_out = context.Pipe(duplex=False)
         err, child_err = context.Pipe(duplex=False)
+        child_in, told = context.Pipe(duplex=False)
         around = (dict(os.environ if env is None else env), str(cwd or Path.cwd()))
         self._process = context.Process(
-            target=_begin, args=(child_out, child_err, *around, task, given)
+            target=_begin, args=(child_in, child_out, child_err, *around, task, given)
         )
         self._process.start()
-        child_out.close()
-        child_err.close()
-        self.stdout, self.stderr = _text(out), _text(err)
+        for end in (child_in, child_out, child_err):
+            end.close()
+        self.stdin, self.stdout, self.stderr = _text(told, "w"), _text(out), _text(err)
 
     def __enter__(self) -> "Running":
         return self
@@ -75,8 +78,13 @@ class Running:
         if failed is not None and self.poll() is None:
             self.kill()
         self.wait()
-        self.stdout.close()
-        self.stderr.close()
+        self.close()
+
+    def close(self) -> None:
+        """Let go of its streams."""
+        for stream in (self.stdin, self.stdout, self.stderr):
+            with suppress(BrokenPipeError):
+                stream.close()
 
     @property
     def pid(self) -> int:
@@ -103,15 +111,15 @@ class Running:
             os.kill(self.pid, number)
 
     def communicate(self, timeout: float = 240) -> tuple[str, str]:
-        """All that it says until it ends."""
+        """All that it says until it ends; it is told nothing."""
+        self.stdin.close()
         said: list[str] = []
         beside = Thread(target=lambda: said.append(self.stderr.read()))
         beside.start()
         out = self.stdout.read()
         beside.join()
         self.wait(timeout)
-        self.stdout.close()
-        self.stderr.close()
+        self.close()
         return out, said[0]
 
 
@@ -137,13 +145,19 @@ def run_program(text: str, *arguments: str) -> None:
     exec(compile(text, "<program>", "exec"), {"__name__": "__main__"})
 
 
-def _text(end: Connection) -> TextIO:
-    file = os.fdopen(os.dup(end.fileno()), "r")
+def run_command(*line: str) -> None:
+    """A task: a command line of Rocky's, as its program would run it."""
+    main(list(line))
+
+
+def _text(end: Connection, mode: Literal["r", "w"] = "r") -> TextIO:
+    file = os.fdopen(os.dup(end.fileno()), mode)
     end.close()
     return file
 
 
 def _begin(
+    told: Connection,
     out: Connection,
     err: Connection,
     env: dict[str, str],
@@ -151,10 +165,13 @@ def _begin(
     task: Callable[..., object],
     given: tuple[Any, ...],
 ) -> None:
-    for end, number in ((out, 1), (err, 2)):
+    for number, end in enumerate((told, out, err)):
         os.dup2(end.fileno(), number)
         end.close()
+    sys.stdin = os.fdopen(0, closefd=False)
     sys.stdout, sys.stderr = (os.fdopen(each, "w", 1, closefd=False) for each in (1, 2))
+    # As in any interpreter: who puts others in their place may go on with their buffers.
+    sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr
     os.environ.clear()
     os.environ.update(env)
     os.chdir(cwd)

@@ -82,6 +82,7 @@ def test_a_project_is_named_by_a_line(shell, shop, tmp_path, monkeypatch):
         shell.cell("a b", "SELECT 1 AS one")
 
 
+@pytest.mark.slow
 def test_public_names_are_listed_and_nothing_of_ipython_is_loaded():
     assert sorted(rocky.__all__) == dir(rocky)
     assert callable(rocky.load_ipython_extension)

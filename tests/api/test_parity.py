@@ -709,6 +709,7 @@ ANSWERED = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.sampled
 @pytest.mark.parametrize(("line", "call"), ANSWERED, ids=[line for line, _ in ANSWERED])
 def test_a_report_as_json_is_what_its_command_prints(shop, monkeypatch, line, call):

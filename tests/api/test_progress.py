@@ -51,6 +51,7 @@ def use(monkeypatch, shell: Shell) -> list[tuple[dict[str, str], dict[str, str],
     return shell.display_pub.shown
 
 
+@pytest.mark.slow
 def test_a_notebook_has_one_place_that_is_drawn_over(shop, monkeypatch):
     shown = use(monkeypatch, Shell(kernel=True))
     report = rocky.open(shop.root).run()
@@ -91,6 +92,7 @@ def test_what_failed_is_named_and_is_text(shop, monkeypatch):
     assert "held back" in html
 
 
+@pytest.mark.slow
 def test_a_terminal_of_ipython_has_lines(shop, monkeypatch):
     shown = use(monkeypatch, Shell(kernel=False))
     report = rocky.open(shop.root).run()
@@ -100,6 +102,7 @@ def test_a_terminal_of_ipython_has_lines(shop, monkeypatch):
     assert any(re.fullmatch(r"\d/\d  built  stg_orders  [\d.]+ s  3 rows", each) for each in lines)
 
 
+@pytest.mark.slow
 def test_elsewhere_the_lines_are_those_of_the_logger(shop, caplog, capsys):
     with caplog.at_level(logging.INFO, logger="rocky"):
         rocky.open(shop.root).run()
@@ -108,6 +111,7 @@ def test_elsewhere_the_lines_are_those_of_the_logger(shop, caplog, capsys):
     assert ("", "") == capsys.readouterr()
 
 
+@pytest.mark.slow
 def test_who_listens_or_wants_none_is_shown_nothing(shop, monkeypatch):
     shown = use(monkeypatch, Shell(kernel=True))
     rocky.open(shop.root, progress=False).run()
@@ -116,6 +120,7 @@ def test_who_listens_or_wants_none_is_shown_nothing(shop, monkeypatch):
     assert [] == shown
 
 
+@pytest.mark.slow
 def test_a_page_that_is_closed_does_not_stop_a_run(shop, monkeypatch):
     shell = Shell(kernel=True)
     use(monkeypatch, shell)

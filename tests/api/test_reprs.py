@@ -45,6 +45,7 @@ def shop(tmp_path, monkeypatch) -> rocky.Workspace:
     return rocky.open(tmp_path)
 
 
+@pytest.mark.slow
 def test_reports_are_short_at_a_prompt_and_escaped_in_a_notebook(shop):
     shop.run()
     reports = {

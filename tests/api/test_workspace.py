@@ -141,6 +141,7 @@ def test_nobody_says_that_a_branch_is_known_by_naming_it(branch_shop):
     assert not opened.on_branch("B1").compile().failed
 
 
+@pytest.mark.slow
 def test_a_deletion_warns_in_its_report_as_json_too(branch_shop):
     state = branch_shop.root / ".rocky-state.db"
     older = state.read_bytes()
@@ -157,6 +158,7 @@ def test_a_deletion_warns_in_its_report_as_json_too(branch_shop):
 # ------------------------------------------------------------------ runs
 
 
+@pytest.mark.slow
 def test_a_run_says_of_each_model_what_became_of_it(shop):
     opened = rocky.open(shop.root)
 
@@ -317,6 +319,7 @@ def test_a_branch_is_run_promoted_and_deleted(branch_shop):
     assert [] == branch_shop.findings()
 
 
+@pytest.mark.slow
 def test_a_branch_of_a_workspace_on_another_branch_is_of_production(branch_shop):
     branch_shop.write(stg_orders=MORE)
     on_one = rocky.open(branch_shop.root, branch="b1")
@@ -330,6 +333,7 @@ def test_a_branch_of_a_workspace_on_another_branch_is_of_production(branch_shop)
 # ------------------------------------------------------------------ cost of a name
 
 
+@pytest.mark.slow
 def test_opening_loads_no_operation(tmp_path):
     code = (
         "import sys, rocky; rocky.open().branch('b1');"

@@ -13,6 +13,7 @@ def test_the_jar_says_that_it_was_made_from_these_sources():
 
 
 @pytest.mark.slow
+@pytest.mark.exhaustive
 def test_compiling_the_sources_gives_the_jar_byte_by_byte(tmp_path):
     compiler = find_compiler()
     if compiler is None:

@@ -48,6 +48,7 @@ def test_a_public_key_that_no_agent_has_is_refused(keys, tmp_path):
         keygen.sign(keygen.describe(KeyLocation(lonely)), b"text")
 
 
+@pytest.mark.slow
 def test_a_passphrase_is_not_asked_for_without_a_terminal(tmp_path):
     path = tmp_path / "locked"
     line = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "secret", "-f", path]

@@ -80,6 +80,7 @@ def test_a_key_that_is_not_ed25519_is_refused(desk):
         desk.sign("rsa")
 
 
+@pytest.mark.slow
 def test_two_approvals_by_one_name_with_two_keys_are_one_person(desk):
     desk.policy = replace(desk.policy, min_approvers=2)
     desk.sign("ada")

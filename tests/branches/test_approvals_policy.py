@@ -307,6 +307,7 @@ def replace_base(commit):
     return replace(RECORD, base_commit=commit)
 
 
+@pytest.mark.slow
 def test_who_only_commits_approvals_or_merges_is_no_author(tmp_path):
     repo = make_repo(tmp_path / "r", {"p/rocky.toml": STRICT, "p/models/a.sql": "SELECT 1 AS a"})
     record = replace_base(repo.git("rev-parse", "HEAD"))

@@ -35,6 +35,7 @@ def test_the_version_is_printed(rocky):
     assert f"rocky {__version__}\n" == rocky("--version").out
 
 
+@pytest.mark.slow
 def test_the_version_costs_little():
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     for _ in range(5):

@@ -13,14 +13,19 @@ from rocky.ledger.branches import load_promotions
 from rocky.project.name_cache import NAMES
 from rocky.project.user_cache import cache_place
 from tests.branches.shops import BranchShop, Template
+from tests.processes import run_command, run_process
 from tests.run.runs import write
 from tools.generate_completions import FILE, format_table
 
 ASK = """
 eval "$(_ROCKY_COMPLETE=bash_source rocky)"
-COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
-_rocky_completion rocky
-printf '%s\\n' "${COMPREPLY[@]}"
+for line in "$@"; do
+  read -ra COMP_WORDS <<<"$line"
+  [[ $line == *' ' ]] && COMP_WORDS+=("")
+  COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMPREPLY=()
+  _rocky_completion rocky
+  echo "${COMPREPLY[*]}"
+done
 """
 HEAVY = ("pyspark", "sqlglot", "rich", "rocky.operations", "rocky.run", "rocky.cli.commands")
 CPU_SECONDS = 0.6
@@ -59,39 +64,33 @@ def environment(folder: Path) -> dict[str, str]:
     return os.environ | {"PATH": f"{program.parent}:{os.environ['PATH']}"}
 
 
-def in_bash(folder: Path, *words: str) -> list[str]:
-    """What Bash offers for the last of some words, asked as the tab key asks."""
+def in_bash(folder: Path, *lines: str) -> list[str]:
+    """What Bash offers for the last word of each line, asked as the tab key asks."""
     done = subprocess.run(
-        ["bash", "--norc", "-c", ASK, "bash", *words],
+        ["bash", "--norc", "-c", ASK, "bash", *lines],
         capture_output=True,
         text=True,
         check=True,
         env=environment(folder),
     )
     assert "" == done.stderr
-    return done.stdout.split()
+    return done.stdout.splitlines()
 
 
-def answer(line: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """What Rocky tells a shell, without one."""
+def answer(line: str) -> tuple[int, str, str]:
+    """The exit code of Rocky when a shell asks, and what it says on both its streams."""
     asked = {
         "_ROCKY_COMPLETE": "bash_complete",
         "COMP_WORDS": line,
         "COMP_CWORD": str(line.count(" ")),
     }
-    return subprocess.run(
-        [sys.executable, "-m", "rocky.cli"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, **(env or {}), **asked},
-    )
+    return run_process(run_command, env=os.environ | asked)
 
 
 def offered(line: str) -> list[str]:
-    done = answer(line)
-    assert (0, "") == (done.returncode, done.stderr)
-    return [each.partition(",")[2] for each in done.stdout.splitlines()]
+    code, out, err = answer(line)
+    assert (0, "") == (code, err)
+    return [each.partition(",")[2] for each in out.splitlines()]
 
 
 def test_the_table_is_what_the_commands_say(bless):
@@ -104,19 +103,19 @@ def test_the_table_is_what_the_commands_say(bless):
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_bash_completes_commands_options_and_names(shop, tmp_path):
-    models = ["alone", "by_country", "events", "large", "latest", "report", "stg_orders"]
-    for words, expected in (
-        (("rocky", "line"), ["lineage", "lineage-diff"]),
-        (("rocky", "run", "--full"), ["--full-refresh"]),
-        (("rocky", "run", ""), models),
-        (("rocky", "run", "+stg"), ["+stg_orders"]),
-        (("rocky", "plan", "--model", "la"), ["large", "latest"]),
-        (("rocky", "lineage", "latest."), ["latest.id", "latest.country"]),
-        (("rocky", "branch", "prom"), ["promote"]),
-        (("rocky", "branch", "promote", ""), ["b1"]),
-        (("rocky", "run", "--branch", ""), ["b1"]),
-    ):
-        assert (words, expected) == (words, in_bash(tmp_path, *words))
+    expected = {
+        "rocky line": "lineage lineage-diff",
+        "rocky run --full": "--full-refresh",
+        "rocky run ": "alone by_country events large latest report stg_orders",
+        "rocky run +stg": "+stg_orders",
+        "rocky plan --model la": "large latest",
+        "rocky lineage latest.": "latest.id latest.country",
+        "rocky branch prom": "promote",
+        "rocky branch promote ": "b1",
+        "rocky run --branch ": "b1",
+    }
+
+    assert expected == dict(zip(expected, in_bash(tmp_path, *expected), strict=True))
 
 
 @pytest.mark.slow
@@ -187,8 +186,8 @@ def test_whatever_is_wrong_nothing_is_said(shop, breaks):
     breaks(shop.root)
 
     for line in ("run --pipeline ", "branch show ", "lineage x."):
-        done = answer(f"rocky {line}")
-        assert (line, 0, "") == (line, done.returncode, done.stderr)
+        code, _, err = answer(f"rocky {line}")
+        assert (line, 0, "") == (line, code, err)
 
 
 @pytest.mark.slow
@@ -219,13 +218,10 @@ def test_an_answer_loads_no_command_and_takes_a_moment(shop):
     ("shell", "said"), [("zsh", "#compdef rocky"), ("fish", "complete --no-files --command rocky")]
 )
 def test_other_shells_get_a_script_of_their_own(shell, said):
-    done = subprocess.run(
-        [sys.executable, "-m", "rocky.cli"],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=os.environ | {"_ROCKY_COMPLETE": f"{shell}_source"},
+    code, out, err = run_process(
+        run_command, env=os.environ | {"_ROCKY_COMPLETE": f"{shell}_source"}
     )
 
-    assert said in done.stdout
-    assert "_ROCKY_COMPLETE" in done.stdout
+    assert (0, "") == (code, err)
+    assert said in out
+    assert "_ROCKY_COMPLETE" in out

@@ -5,19 +5,17 @@ import inspect
 import textwrap
 from collections.abc import Iterator
 from dataclasses import fields
-from pathlib import Path
 
 import click
 import pytest
 
-import rocky as package
 from rocky.cli.app import main
 from rocky.cli.options import RockyCommand
 from rocky.plan.request import RunRequest, Window
+from tests.architecture.sources import MODULES, load_source
 
 SHARED = {"config", "output", "state_path", "quiet", "no_color", "variables", "branch", "mask_env"}
 """What `RockyCommand` takes for every command, or refuses."""
-SOURCES = sorted(Path(package.__file__).parent.rglob("*.py"))
 
 
 def commands(command: click.Command, words: str = "") -> Iterator[tuple[str, click.Command]]:
@@ -60,14 +58,8 @@ def test_values_for_sql_are_taken_by_commands_that_read_it(words):
     assert not (takes and isinstance(command, click.Group))
 
 
-@pytest.mark.slow
 def test_what_a_run_is_asked_for_is_read():
-    read = {
-        each.attr
-        for path in SOURCES
-        for each in ast.walk(ast.parse(path.read_text()))
-        if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Load)
-    }
+    read = {name for path in MODULES for name in load_source(path).reads}
 
     asked = {each.name for kind in (RunRequest, Window) for each in fields(kind)}
     assert set() == asked - read

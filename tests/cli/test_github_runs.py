@@ -37,6 +37,7 @@ def built_in(lines: list[str]) -> list[str]:
     return [line.split()[2] for line in lines if "  built  " in line]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["run", "build"])
 def test_the_progress_of_each_pipeline_is_a_group(rocky, shop, tmp_path, monkeypatch, command):
     lake = LakeProject(tmp_path / "lake")
@@ -60,6 +61,7 @@ def test_the_progress_of_each_pipeline_is_a_group(rocky, shop, tmp_path, monkeyp
     assert [] == commands(answer.out)
 
 
+@pytest.mark.slow
 def test_a_single_run_closes_its_group_before_its_table(rocky, shop):
     lines = rocky("run").err.splitlines()
 
@@ -97,6 +99,7 @@ def test_what_stops_a_run_before_it_begins_is_annotated_too(rocky, shop):
     assert "error[E003 unknown-column]" in answer.err
 
 
+@pytest.mark.slow
 def test_json_has_no_annotations_and_a_quiet_run_no_groups(rocky, shop):
     (shop.root / "data/orders.csv").unlink()
 
@@ -114,6 +117,7 @@ def test_elsewhere_there_is_none_of_it(rocky, shop, monkeypatch):
     assert [] == commands(rocky("run").err)
 
 
+@pytest.mark.slow
 def test_a_line_of_progress_is_no_command(shop):
     said: list[str] = []
     listener = GroupListener(said.append)

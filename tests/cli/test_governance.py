@@ -108,6 +108,7 @@ def test_a_table_is_found_as_sql_names_it_and_so_are_seeds_and_copies(rocky, tmp
         assert table in out
 
 
+@pytest.mark.slow
 def test_drift_of_the_catalogue_is_shown(rocky, server):
     rocky("governance", "apply")
     server.tell(grants={"|".join(ORDERS): {"ana@shop": ["SELECT", "MODIFY"]}})

@@ -37,6 +37,7 @@ def failed(tmp_path, rocky, monkeypatch) -> Shop:
     return made
 
 
+@pytest.mark.slow
 def test_it_tells_what_failed_where_what_was_held_back_and_the_log(rocky, failed):
     run_id = rocky("history").json["runs"][0]["run_id"]
 
@@ -54,6 +55,7 @@ def test_it_tells_what_failed_where_what_was_held_back_and_the_log(rocky, failed
     assert answer.out == rocky("history", "latest", "-o", "table").out
 
 
+@pytest.mark.slow
 def test_the_document_and_python_have_the_same_as_values(rocky, failed):
     document = rocky("history", "latest").json
 

@@ -2,9 +2,12 @@
 
 import json
 
+import pytest
+
 from tests.dbt.dbt_projects import copy_project, with_manifest
 
 
+@pytest.mark.slow
 def test_what_needs_a_hand_is_named_with_its_line(rocky, tmp_path):
     copy_project("clicks", tmp_path)
     answer = rocky("import-dbt", "clicks", "--no-dbt", "-o", "table")
@@ -24,6 +27,7 @@ def test_what_needs_a_hand_is_named_with_its_line(rocky, tmp_path):
     assert "14 of 15 models compile: 1 error" in lines
 
 
+@pytest.mark.slow
 def test_what_was_rewritten_in_a_model_that_needs_a_hand_is_named_too(rocky, tmp_path):
     root = copy_project("bakery", tmp_path)
     (root / "models" / "late.sql").write_text(

@@ -50,6 +50,7 @@ def engines(tmp_path, monkeypatch) -> Engines:
     return made
 
 
+@pytest.mark.slow
 def test_the_stack_of_a_failed_model_is_in_the_log_and_not_on_the_terminal(
     rocky, engines, tmp_path
 ):

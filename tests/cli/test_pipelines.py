@@ -78,6 +78,7 @@ def test_a_run_without_a_name_runs_the_only_pipeline(rocky, lake):
     assert 1 == answer.json["tables_copied"]
 
 
+@pytest.mark.slow
 def test_a_run_with_nothing_new_says_so(rocky, lake):
     rocky("run")
 
@@ -89,6 +90,7 @@ def test_a_run_with_nothing_new_says_so(rocky, lake):
     assert ["unchanged_since_last_copy"] == [each["reason"] for each in document["excluded_tables"]]
 
 
+@pytest.mark.slow
 def test_every_pipeline_runs_after_those_it_depends_on(rocky, lake):
     config = lake.root / "rocky.toml"
     # Written first, to be run last.
@@ -136,6 +138,7 @@ def ended(answer) -> dict[str, str]:
     return {each["pipeline"]: each["status"] for each in answer.json["pipelines"]}
 
 
+@pytest.mark.slow
 def test_an_error_of_one_pipeline_is_reported_and_the_others_run(rocky, lake):
     with_loads(lake, ALONE)
     (lake.root / "files/orders.csv").unlink()
@@ -171,6 +174,7 @@ def test_a_key_of_several_pipelines_is_one_for_each(rocky, lake):
     ]
 
 
+@pytest.mark.slow
 def test_under_the_same_key_only_what_did_not_succeed_runs_again(rocky, lake):
     with_loads(lake)
     csv = lake.root / "files/orders.csv"
@@ -284,6 +288,7 @@ def test_a_key_runs_once_however_often_it_is_asked_for(rocky, lake):
     assert first["run_id"] == again.json["skipped_by_run_id"]
 
 
+@pytest.mark.slow
 def test_a_key_of_a_run_that_failed_may_be_used_again(rocky, lake):
     (file,) = (lake.root / "lake").rglob("*.parquet")
     good = file.read_bytes()

@@ -15,6 +15,7 @@ def kept(tmp_path, rocky, monkeypatch) -> KeptPlans:
     return KeptPlans(tmp_path, rocky, monkeypatch)
 
 
+@pytest.mark.slow
 def test_an_estimate_is_the_mean_of_the_last_builds_and_says_of_how_many(kept):
     for _ in range(3):
         kept.rocky("run", "alone", "--force-rebuild")
@@ -30,6 +31,7 @@ def test_an_estimate_is_the_mean_of_the_last_builds_and_says_of_how_many(kept):
     assert (mean, 10**9) == (estimate["duration_ms"], estimate["bytes_scanned"])
 
 
+@pytest.mark.slow
 def test_only_as_many_builds_count_as_the_settings_say(kept):
     kept.append("rocky.toml", "[cost]\nmin_history_runs = 2\n")
     for _ in range(3):
@@ -66,6 +68,7 @@ def test_a_run_that_is_estimated_in_part_says_without_which(kept):
     assert "`max_bytes_scanned` of the run was estimated in part: nothing is known of" in said
 
 
+@pytest.mark.slow
 def test_an_estimate_over_budget_fails_the_plan_which_is_kept_and_not_applied(kept):
     kept.rocky("run", "stg_orders")
     kept.append("rocky.toml", ERROR)
@@ -88,6 +91,7 @@ def test_an_estimate_over_budget_fails_the_plan_which_is_kept_and_not_applied(ke
     assert 1 == len(kept.records())
 
 
+@pytest.mark.slow
 def test_a_plan_over_budget_is_refused_also_when_its_mark_was_rubbed_out(kept):
     kept.rocky("run", "stg_orders")
     kept.append("rocky.toml", ERROR)
@@ -97,6 +101,7 @@ def test_a_plan_over_budget_is_refused_also_when_its_mark_was_rubbed_out(kept):
     assert "is over budget (E027)" in kept.rocky("apply", plan_id).err
 
 
+@pytest.mark.slow
 def test_an_estimate_over_a_budget_that_warns_warns(kept):
     kept.rocky("run", "stg_orders")
     kept.append("rocky.toml", WARN)
@@ -159,6 +164,7 @@ def test_e027_is_explained_for_the_plan_and_for_the_run(kept):
     assert "`rocky run` for what was used" in said
 
 
+@pytest.mark.slow
 def test_what_a_plan_cannot_estimate_is_counted_in_its_last_line(kept):
     kept.rocky("run", "alone")
 

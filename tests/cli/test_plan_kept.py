@@ -32,6 +32,7 @@ def test_the_id_is_the_hash_of_kind_and_payload_that_anyone_can_compute(kept):
     )
 
 
+@pytest.mark.slow
 def test_the_same_plan_made_twice_is_one_file_and_needs_no_spark(kept):
     kept.rocky("run")
     kept.opened = 0
@@ -91,6 +92,7 @@ def test_a_step_holds_its_code_its_decision_and_its_place(kept):
     assert all(len(found[each]) == 64 for each in ("recipe_hash", "skip_hash", "settings_hash"))
 
 
+@pytest.mark.slow
 def test_what_is_relied_on_is_in_the_plan(kept):
     kept.rocky("run")
 
@@ -126,6 +128,7 @@ def test_the_document_lists_statements_models_and_layers(kept):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sql", "verdict", "rules"),
     [

@@ -44,6 +44,7 @@ def no_server(monkeypatch) -> None:
     monkeypatch.setattr(session, "_send_back", fail)
 
 
+@pytest.mark.slow
 def test_of_a_run_whose_state_could_not_be_sent_the_result_is_told(rocky, lake, no_server):
     config = lake.root / "rocky.toml"
     config.write_text(config.read_text() + SILVER)
@@ -79,6 +80,7 @@ def test_of_seeds_whose_state_could_not_be_sent_that_is_told(rocky, lake, no_ser
     assert "error: the tables and records here stand" in answer.err
 
 
+@pytest.mark.slow
 def test_what_could_not_be_looked_at_is_counted_among_what_failed(rocky, lake):
     lake.put([{"id": 1, "synced": at(1)}], "items").write_bytes(b"no parquet at all")
     for name in ("customers", "notes"):
@@ -94,6 +96,7 @@ def test_what_could_not_be_looked_at_is_counted_among_what_failed(rocky, lake):
     assert "1 built, 3 failed" in history
 
 
+@pytest.mark.slow
 def test_a_run_with_nothing_new_says_that_its_checks_failed(rocky, lake):
     count = '{{ type = "row_count_range", min = {} }}'
     config = lake.root / "rocky.toml"
@@ -111,6 +114,7 @@ def test_a_run_with_nothing_new_says_that_its_checks_failed(rocky, lake):
     assert "1 unchanged, 2 checks failed" in history
 
 
+@pytest.mark.slow
 def test_a_quiet_run_prints_its_last_line_alone(rocky, lake):
     write(lake.root, {"models/one.sql": "SELECT 1 AS id\n"})
     config = lake.root / "rocky.toml"

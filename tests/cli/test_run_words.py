@@ -51,6 +51,7 @@ def test_what_reads_a_failed_model_is_held_back_in_every_text_and_skipped_in_jso
     }
 
 
+@pytest.mark.slow
 def test_what_an_unfinished_run_had_built_is_resumed(shop):
     shop.write("models/report.sql", "SELECT CAST('x' AS BIGINT) + max(n) AS most FROM by_country")
     shop.run()
@@ -63,6 +64,7 @@ def test_what_an_unfinished_run_had_built_is_resumed(shop):
     assert "3 resumed" in render_run(report_models(report))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [60, 80])
 def test_the_table_of_a_run_fits_the_terminal_and_says_what_it_leaves_out(shop, width):
     shop.write("models/a_model_with_a_rather_long_name.sql", "SELECT 1 AS one")
@@ -79,6 +81,7 @@ def test_the_table_of_a_run_fits_the_terminal_and_says_what_it_leaves_out(shop, 
     assert "FILES" in render_run(first)
 
 
+@pytest.mark.slow
 def test_a_name_wider_than_the_terminal_loses_its_middle(shop):
     shop.write(f"models/{LONG}.sql", "SELECT 1 AS one")
     run = report_models(shop.run())
@@ -89,6 +92,7 @@ def test_a_name_wider_than_the_terminal_loses_its_middle(shop):
     assert LONG in render_run(run)
 
 
+@pytest.mark.slow
 def test_the_command_asks_the_terminal_for_its_width(rocky, shop, monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
 
@@ -117,6 +121,7 @@ def test_an_interrupted_run_counts_what_it_did_not_come_to_in_text_notebook_and_
     )
 
 
+@pytest.mark.slow
 def test_a_notebook_has_the_words_of_the_terminal_for_what_is_held_back_and_resumed(shop):
     shop.write("models/by_country.sql", "SELECT CAST(country AS BIGINT) AS n FROM large")
     failed = report_models(shop.run())
@@ -143,6 +148,7 @@ def test_progress_counts_what_the_report_counts(rocky, shop):
         assert {line.split()[0] for line in listed} == {each[2] for each in told}
 
 
+@pytest.mark.slow
 def test_a_view_that_nothing_reads_is_not_said_to_have_readers(rocky, shop):
     shop.write("models/lone.sql", "SELECT id FROM stg_orders")
     shop.write("models/lone.toml", '[strategy]\ntype = "view"\n')

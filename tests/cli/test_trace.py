@@ -275,6 +275,7 @@ def many(count):
     return [ran(f"m{n:03}", n * 10, n * 10 + 5 + n % 7) for n in range(count)]
 
 
+@pytest.mark.slow
 def test_of_many_models_the_longest_are_shown_and_the_rest_counted(rocky, shown, shop):
     record(shop, *many(500), end=6000)
     lines = shown()

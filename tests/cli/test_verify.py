@@ -31,6 +31,7 @@ def ran(rocky, template, monkeypatch) -> Path:
     return template
 
 
+@pytest.mark.slow
 def test_an_untouched_project_is_verified(rocky, ran):
     answer = rocky("verify", "-o", "table")
 
@@ -120,6 +121,7 @@ def test_a_state_file_alone_is_checked_where_its_warehouse_was(rocky, ran, monke
     assert ExitCode.OK == rocky("verify", "--state-path", str(ran / ".rocky-state.db")).code
 
 
+@pytest.mark.slow
 def test_a_warehouse_that_the_project_has_left_is_verified_where_it_is(
     rocky, tmp_path, monkeypatch
 ):

@@ -161,6 +161,7 @@ def test_settings_that_are_a_link_out_of_the_project_are_refused(shop, outside):
         taken(shop)
 
 
+@pytest.mark.slow
 def test_a_manifest_outside_the_project_is_read_only_if_it_is_named(tmp_path):
     root = with_manifest(copy_project("bakery", tmp_path))
     (root / "target").rename(tmp_path / "target")

@@ -3,6 +3,7 @@
 import tomllib
 from datetime import date
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +26,7 @@ def read(text):
     return resolve_variables(tomllib.loads(text), {}, missing)
 
 
+@pytest.mark.slow
 @given(st.dictionaries(TEXTS, VALUES | st.lists(VALUES, min_size=1)))
 def test_any_table_is_read_as_it_was_written(table):
     assert table == read(format_toml(table))

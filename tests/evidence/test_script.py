@@ -32,6 +32,7 @@ def test_it_has_fewer_than_470_lines_and_imports_only_the_standard_library_and_b
     assert {"blake3"} == imported - set(sys.stdlib_module_names)
 
 
+@pytest.mark.slow
 def test_it_runs_by_itself_and_says_what_it_checked(project):
     done = subprocess.run(
         [sys.executable, "-I", str(SCRIPT), str(project.state)],

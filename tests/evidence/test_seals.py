@@ -52,6 +52,7 @@ def test_another_form_of_it_is_no_seal(changes):
         parse_seal(json.dumps(said, sort_keys=True, separators=(",", ":")) + "\n")
 
 
+@pytest.mark.slow
 @given(
     st.text()
     | st.recursive(st.none() | st.integers() | st.text(), st.lists, max_leaves=8).map(json.dumps)

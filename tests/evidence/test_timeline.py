@@ -273,6 +273,7 @@ def test_models_that_ran_at_the_same_time_are_in_different_lanes_and_no_lane_is_
     assert line.lanes <= together
 
 
+@pytest.mark.slow
 @given(spans, st.randoms(use_true_random=False))
 def test_no_number_is_out_of_bounds_whatever_reads_what(given_spans, chance):
     names = [f"m{n}" for n in range(len(given_spans))]

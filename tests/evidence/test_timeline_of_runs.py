@@ -37,6 +37,7 @@ READS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parallel", [1, 4])
 def test_the_timeline_of_a_run_knows_who_read_whom(tmp_path, parallel):
     shop = TickingShop(tmp_path)
@@ -53,6 +54,7 @@ def test_the_timeline_of_a_run_knows_who_read_whom(tmp_path, parallel):
     assert line.path_is_whole
 
 
+@pytest.mark.slow
 def test_a_model_never_starts_before_its_inputs_are_done(tmp_path):
     shop = TickingShop(tmp_path)
     shop.run(options=RunParameters(parallel=4))
@@ -67,6 +69,7 @@ def test_a_model_never_starts_before_its_inputs_are_done(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_what_was_read_through_a_query_that_was_not_selected_is_not_known(tmp_path):
     shop = TickingShop(tmp_path)
     shop.run("stg_orders", "by_country")
@@ -79,6 +82,7 @@ def test_what_was_read_through_a_query_that_was_not_selected_is_not_known(tmp_pa
     }
 
 
+@pytest.mark.slow
 def test_a_run_with_a_failure_lists_what_it_withheld(tmp_path):
     def fail(table):
         if table == TABLE + "by_country":

@@ -23,6 +23,7 @@ def project(tmp_path) -> Recorded:
     return Recorded(tmp_path)
 
 
+@pytest.mark.slow
 def test_they_name_no_state_of_the_ledger_and_that_is_noted(project):
     found = verify(project.root)
     said = [json.loads(path.read_text().splitlines()[0]) for path in project.commits()]
@@ -32,6 +33,7 @@ def test_they_name_no_state_of_the_ledger_and_that_is_noted(project):
     assert len(said) == len([note for note in found.notes if "no record proves the commit" in note])
 
 
+@pytest.mark.slow
 def test_a_run_that_did_reach_it_must_vouch(project):
     """The record says whether it could: changing that is found as any change is."""
     with opened(project) as connection:

@@ -96,6 +96,7 @@ def test_the_entry_of_a_removal_has_no_value():
     assert check_entry(entry, Head(4, "ab" * 32), format_entry(entry)) is None
 
 
+@pytest.mark.slow
 @given(st.text(max_size=12), st.booleans(), st.integers(0, 10**20))
 def test_an_entry_is_read_the_same_whichever_way_its_key_is_spelled(key, removed, seq):
     value = None if removed else "{}"
@@ -381,6 +382,7 @@ def test_threads_that_record_at_once_give_one_unbroken_chain(ledger, path):
     assert [] == faults(path)
 
 
+@pytest.mark.slow
 def test_no_change_of_one_row_or_entry_goes_unseen(recorded):
     changes = [
         "DELETE FROM {} WHERE key = ?",

@@ -86,6 +86,7 @@ def hide_rows(path: Path, index: str) -> None:
         connection.execute("UPDATE sqlite_master SET sql = ? WHERE name = ?", (text, index))
 
 
+@pytest.mark.slow
 def test_an_index_that_hides_rows_is_found_and_nothing_is_sealed_by_it(tmp_path, capsys):
     shop = Shop(tmp_path)
     shop.run()
@@ -108,6 +109,7 @@ def test_an_index_that_hides_rows_is_found_and_nothing_is_sealed_by_it(tmp_path,
 FAULTS_THAT_SQLITE_TELLS = 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["idempotency_keys", "run_progress", "metadata"])
 def test_rows_that_hold_no_json_keep_no_fault_from_being_told(tmp_path, table):
     """SQLite tells of a hundred faults: these are no evidence, and would be all of them."""
@@ -126,6 +128,7 @@ def test_rows_that_hold_no_json_keep_no_fault_from_being_told(tmp_path, table):
         refuse_broken_chain(evidence)
 
 
+@pytest.mark.slow
 def test_rows_that_hold_no_json_are_no_damage(tmp_path):
     shop = Shop(tmp_path)
     shop.run()
@@ -136,6 +139,7 @@ def test_rows_that_hold_no_json_are_no_damage(tmp_path):
     assert [] == verify(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hidden", ["a row beside it", "the row itself"])
 def test_a_key_that_is_no_text_hides_no_row_from_the_script(tmp_path, capsys, hidden):
     """A blob equals no text, and both are the same bytes: of two such rows one would be read."""
@@ -161,6 +165,7 @@ def test_a_key_that_is_no_text_hides_no_row_from_the_script(tmp_path, capsys, hi
     assert verify(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_journal_that_undoes_the_file_is_not_left_out_of_account(tmp_path, capsys):
     """Whoever opens the file next gets what the journal has: the script must not say otherwise."""
     shop = Shop(tmp_path)

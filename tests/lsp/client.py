@@ -1,5 +1,7 @@
 """A client of the language server: a real process, real streams, every message as it came.
 
+The process is forked from one that has loaded Rocky, unless a test asks for the program itself.
+
 What the server sends is read by a thread; a test waits for what it names, and for nothing else.
 """
 
@@ -9,28 +11,24 @@ import queue
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any, Self
 
+from tests.processes import Running, run_command
+
 ROOT = Path(__file__).parents[2]
-PATIENCE = 60.0
+PATIENCE = 120.0
+"""Seconds: nobody waits as long unless the server is stuck, or the machine busy."""
 
 
 class Client:
     """An editor without a window."""
 
-    def __init__(self, folder: Path, *arguments: str) -> None:
-        env = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-        command = [sys.executable, "-m", "rocky.cli", "lsp", *arguments]
-        self.process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env=env,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+    def __init__(self, folder: Path, *, program: bool = False) -> None:
+        self.process = _program(folder) if program else Running(run_command, "lsp", cwd=folder)
+        self._input, self._output = self.process.stdin.buffer, self.process.stdout.buffer
         self.folder = folder
         self.heard: list[dict[str, Any]] = []
         self.diagnostics: dict[str, dict[str, Any]] = {}
@@ -45,14 +43,13 @@ class Client:
 
     def __exit__(self, *_: object) -> None:
         self.process.kill()
-        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            if stream is not None:
-                stream.close()
         self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            with suppress(BrokenPipeError):
+                stream.close()
 
     def _listen(self) -> None:
-        out = self.process.stdout
-        assert out is not None
+        out = self._output
         try:
             while head := out.readline():
                 assert head.startswith(b"Content-Length: "), head
@@ -66,9 +63,8 @@ class Client:
         self.send_bytes(json.dumps({"jsonrpc": "2.0", **message}).encode())
 
     def send_bytes(self, body: bytes) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
-        self.process.stdin.flush()
+        self._input.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+        self._input.flush()
 
     def notify(self, method: str, params: Any) -> None:
         self.send({"method": method, "params": params})
@@ -165,6 +161,18 @@ class Client:
         self.ask("shutdown", None)
         self.notify("exit", None)
         return self.process.wait(PATIENCE)
+
+
+def _program(folder: Path) -> Any:
+    return subprocess.Popen(
+        [sys.executable, "-m", "rocky.cli", "lsp"],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def place(line: int, character: int) -> dict[str, int]:

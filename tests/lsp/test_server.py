@@ -258,7 +258,7 @@ def test_what_is_wrong_with_messages_is_said_and_the_server_goes_on(shop):
 
 
 def test_an_editor_that_is_gone_ends_the_server(shop):
-    with Client(shop) as client:
+    with Client(shop, program=True) as client:
         client.start()
         client.process.stdin.close()
 

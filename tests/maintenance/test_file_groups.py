@@ -1,5 +1,6 @@
 """Which files become one: small ones of one partition, in the order in which they were written."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,6 +40,7 @@ def test_a_group_has_no_more_rows_than_the_writer_puts_into_one_file():
     assert [[1, 2], [3, 4]] == grouped([file(n, 1, half) for n in (1, 2, 3, 4)])
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(1, 150), st.sampled_from("ab")), max_size=30))
 def test_what_came_out_of_groups_is_never_cut_into_as_many_again(given_files):
     """Each time there are fewer files, so asking again and again comes to an end."""

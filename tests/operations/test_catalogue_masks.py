@@ -105,6 +105,7 @@ def ranger(shop, _ranger):
     return Masked(shop, _ranger, "ranger")
 
 
+@pytest.mark.slow
 def test_a_mask_is_a_function_of_the_catalogue_and_what_is_written_is_clear(databricks):
     assert 0 == databricks.run().exit_code
     state = databricks.server.state
@@ -118,6 +119,7 @@ def test_a_mask_is_a_function_of_the_catalogue_and_what_is_written_is_clear(data
     assert ({}, ["stg_orders"]) == (masks.tables, [*masks.catalog])
 
 
+@pytest.mark.slow
 def test_a_mask_is_there_before_anything_is_written_and_before_anything_is_granted(databricks):
     seen = []
     databricks.shop.before_write = lambda name: seen.append(
@@ -199,6 +201,7 @@ def test_a_grant_on_a_schema_with_masked_tables_is_refused_where_masks_come_afte
     assert () == databricks.shop.records()
 
 
+@pytest.mark.slow
 def test_what_is_no_longer_masked_is_unmasked_last_and_by_its_declaration_alone(databricks):
     databricks.run()
     databricks.declare(mask="none")
@@ -208,6 +211,7 @@ def test_what_is_no_longer_masked_is_unmasked_last_and_by_its_declaration_alone(
     assert {} == databricks.server.state["masks"][ORDERS]
 
 
+@pytest.mark.slow
 def test_the_statements_on_record_have_the_whole_mask(databricks):
     databricks.run()
     records = load_governance(databricks.shop.root / ".rocky-state.db")
@@ -235,6 +239,7 @@ def test_a_mask_that_hides_from_nobody_is_an_error(databricks):
     assert "has everybody in it" in refused.value.diagnostics[0].message
 
 
+@pytest.mark.slow
 def test_a_model_that_is_not_understood_stops_a_plan_rather_than_unmasking_its_table(databricks):
     databricks.run()
     databricks.shop.write("models/stg_orders.sql", "SELECT id, country FROM raw.nothing")
@@ -242,6 +247,7 @@ def test_a_model_that_is_not_understood_stops_a_plan_rather_than_unmasking_its_t
         plan_governance(databricks.workspace)
 
 
+@pytest.mark.slow
 def test_ranger_masks_for_everybody_but_those_who_may_see_and_before_the_first_table(ranger):
     seen = []
     ranger.shop.before_write = lambda name: seen.append(
@@ -275,6 +281,7 @@ def test_ranger_refuses_an_expression_that_it_could_not_keep(ranger):
     assert () == ranger.shop.records()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["databricks", "ranger"])
 def test_a_row_filter_is_put_in_place_and_goes_with_its_declaration(request, kind):
     masked = request.getfixturevalue(kind)
@@ -356,6 +363,7 @@ def test_a_level_that_the_catalogue_has_not_got_is_an_error_at_its_line(tmp_path
     assert said in error.message
 
 
+@pytest.mark.slow
 def test_a_kept_plan_is_applied_with_the_masks_that_were_not_there_when_it_was_made(databricks):
     kept = plan(databricks.workspace, RunRequest())
     report = apply(databricks.workspace, KeptRequest(kept.plan_id))

@@ -19,6 +19,7 @@ def people(shop):
     return shop
 
 
+@pytest.mark.slow
 def test_the_sample_of_a_branch_diff_hides_keys_and_values(people):
     people.write("models/logins.toml", '[[tests]]\ntype = "unique"\ncolumn = "login"\n')
     people.write(

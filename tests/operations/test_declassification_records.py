@@ -60,6 +60,7 @@ def test_a_declassification_is_known_since_the_run_that_carried_it_out(shop):
     assert first.run_id != report.run_id
 
 
+@pytest.mark.slow
 def test_one_that_was_taken_back_and_said_again_is_known_since_the_last_time(shop):
     shop.write("models/stg_orders.toml", TAKEN_OFF)
     shop.run()
@@ -74,6 +75,7 @@ def test_one_that_was_taken_back_and_said_again_is_known_since_the_last_time(sho
     assert again.run_id == found.carried_out.run_id
 
 
+@pytest.mark.slow
 def test_another_approver_is_another_record(shop):
     shop.write("models/stg_orders.toml", TAKEN_OFF)
     shop.run()

@@ -27,6 +27,7 @@ def asked(**more):
     return DiffRequest("HEAD", **more)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sql", "verdict", "breaking", "any_change"),
     [
@@ -43,6 +44,7 @@ def test_the_gate_is_the_report_s(workspace, sql, verdict, breaking, any_change)
     assert [False, breaking, any_change] == [each.failed for each in found]
 
 
+@pytest.mark.slow
 def test_a_change_reaches_columns_and_the_comment_says_so(workspace):
     change(workspace, "SELECT CAST(order_id AS STRING) AS order_id, amount FROM raw.orders\n")
     counted, reaching = diff(workspace, asked()), diff(workspace, asked(reach=True))
@@ -87,6 +89,7 @@ def test_a_part_that_compiles_is_told_and_no_gate_passes_for_it(workspace, fail_
     assert ("E003", 1) == (broken["finding"]["code"], broken["finding"]["span"]["line"])
 
 
+@pytest.mark.slow
 def test_a_part_is_of_the_models_that_are_asked_for(workspace):
     change(workspace, "SELECT order_id AS id, amount FROM raw.orders\n")
     with pytest.raises(SidesBroken) as refused:

@@ -46,6 +46,7 @@ def reports(shop: OpenShop) -> dict[str, object]:
     }
 
 
+@pytest.mark.slow
 def test_a_report_is_a_line_at_a_prompt_and_a_table_in_a_notebook(shop):
     for name, report in reports(shop).items():
         assert len(repr(report)) < WIDE, name
@@ -58,6 +59,7 @@ def test_a_report_is_a_line_at_a_prompt_and_a_table_in_a_notebook(shop):
             assert "| --- |" in markdown, name
 
 
+@pytest.mark.slow
 def test_a_run_says_what_became_of_each_model(shop):
     report = run(shop.workspace, RunRequest())
 

@@ -101,6 +101,7 @@ def test_a_model_has_its_sql_at_its_lines_its_tests_and_its_contract(playground_
     assert "contracts/fct_revenue.contract.toml" == details["fct_revenue"]["contract"]["path"]
 
 
+@pytest.mark.slow
 def test_the_last_run_is_told_and_not_what_its_failure_quoted(shop):
     def fail(name):
         if name.endswith(".report"):
@@ -124,6 +125,7 @@ def test_the_last_run_is_told_and_not_what_its_failure_quoted(shop):
     assert b"alice@example.org" not in written
 
 
+@pytest.mark.slow
 def test_a_table_that_was_reused_is_told_with_the_build_it_came_from(shop):
     run(shop.workspace, RunRequest())
     run(shop.workspace, RunRequest())
@@ -139,6 +141,7 @@ def test_a_table_that_was_reused_is_told_with_the_build_it_came_from(shop):
     assert [[0, "reused"], [1, "built"]] == [each[:2] for each in found["recent"]]
 
 
+@pytest.mark.slow
 def test_the_same_project_gives_the_same_bytes(shop):
     run(shop.workspace, RunRequest())
     docs(shop.workspace, DocsRequest(shop.root / "a"))

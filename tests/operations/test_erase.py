@@ -191,7 +191,7 @@ def test_statistics_of_files_that_were_collected_before_are_redacted(shop):
 def test_checkpoints_go_and_later_ones_come_back(shop):
     for day in range(4, 14):
         shop.append("data/people.csv", f"{day}000,d{day}@example.org,2026-01-{day:02d}\n")
-        shop.build()
+        shop.build("people")
     log = shop.root / "warehouse/spark_catalog/default/people/_delta_log"
     assert [] != list(log.glob("*.checkpoint.parquet"))
 
@@ -202,7 +202,7 @@ def test_checkpoints_go_and_later_ones_come_back(shop):
     assert set() == shop.findings()
     for day in range(14, 24):
         shop.append("data/people.csv", f"{day}000,d{day}@example.org,2026-01-{day:02d}\n")
-        shop.build()
+        shop.build("people")
     assert [] != list(log.glob("*.checkpoint.parquet"))
     assert set() == shop.findings()
 

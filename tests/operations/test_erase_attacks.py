@@ -175,7 +175,7 @@ def test_statistics_that_were_put_back_from_a_backup_are_found(shop):
 def test_a_checkpoint_that_was_put_back_from_a_backup_is_found(shop):
     for day in range(4, 13):
         shop.append("data/people.csv", f"{day}000,d{day}@example.org,2026-01-{day:02d}\n")
-        shop.build()
+        shop.build("people")
     log = shop.root / "warehouse/spark_catalog/default/people/_delta_log"
     (checkpoint,) = log.glob("*.checkpoint.parquet")
     data = checkpoint.read_bytes()

@@ -51,6 +51,7 @@ def people(shop):
     return shop
 
 
+@pytest.mark.slow
 def test_samples_and_answers_hide_what_the_model_inherited(people):
     run(people.workspace, RunRequest())
     found = run_tests(people.workspace, Asked(("logins",), data=True))
@@ -68,6 +69,7 @@ def test_samples_and_answers_hide_what_the_model_inherited(people):
     assert not leaks(json.dumps(encode_report(found)))
 
 
+@pytest.mark.slow
 def test_a_unit_test_sees_only_rows_that_it_gives_and_so_no_value_of_a_person(people):
     given = '[[test]]\nname = "{0}"\n{1}[test.expect]\nrows = [ {{ id = 1, login = "made@up", city = "Bonn" }} ]\n'
     row = '[[test.given]]\nref = "stg_people"\nrows = [ { id = 2, email = "Other@up", city = "Rome" } ]\n'
@@ -80,6 +82,7 @@ def test_a_unit_test_sees_only_rows_that_it_gives_and_so_no_value_of_a_person(pe
     assert not leaks(json.dumps(encode_report(found)))
 
 
+@pytest.mark.slow
 def test_tests_of_a_run_leave_no_value_in_the_ledger(people):
     run(people.workspace, RunRequest(test=True))
 
@@ -87,6 +90,7 @@ def test_tests_of_a_run_leave_no_value_in_the_ledger(people):
         assert not path.is_file() or not leaks(path.read_bytes().decode("latin-1")), path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "sidecar"),
     [

@@ -184,6 +184,7 @@ def test_tables_that_the_catalogue_has_not_got_wait(governed):
     assert {"SELECT", "USE SCHEMA"} == {each.name for each in plan.waiting}
 
 
+@pytest.mark.slow
 def test_each_statement_is_on_record_with_who_and_why_and_the_chain_holds(governed):
     governed.run()
     records = governed.records()
@@ -208,6 +209,7 @@ def test_the_token_is_in_no_record_and_no_report(governed):
     assert TOKEN.encode() not in (governed.shop.root / ".rocky-state.db").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_record_that_somebody_changed_is_found(governed):
     import sqlite3  # noqa: PLC0415
 
@@ -256,6 +258,7 @@ def test_a_revoke_that_the_catalogue_takes_and_forgets_is_a_failure(governed):
     assert "the catalogue took it, and still holds it" in {each.error for each in report.changes}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("foreign", ["keep", "report"])
 def test_a_revoke_that_was_forgotten_is_ours_still_and_made_again(governed, foreign):
     settings = GRANTS.replace('members = ["ana@shop"]', 'members = ["bob@shop"]')
@@ -336,12 +339,14 @@ def test_placeholders_name_who_is_granted(governed):
     assert {"default@shop": ["SELECT"]} == governed.server.grants(SCHEMA)
 
 
+@pytest.mark.slow
 def test_a_run_governs_the_tables_that_it_wrote(governed):
     report = governed.run()
     assert (0, None) == (report.exit_code, report.run.governance_error)
     assert IN_PLACE == governed.grants()
 
 
+@pytest.mark.slow
 def test_a_run_that_writes_nothing_asks_the_catalogue_nothing(governed):
     governed.run()
     before = len(governed.server.log)
@@ -405,6 +410,7 @@ def databricks():
         yield started
 
 
+@pytest.mark.slow
 def test_a_pipeline_tags_its_tables_and_isolates_their_catalog_on_databricks(shop, databricks):
     names = [["catalog", "spark_catalog"], ["schema", "spark_catalog.default"]]
     names += [["table", f"spark_catalog.default.{each.stem}"] for each in models_of(shop.root)]
@@ -438,6 +444,7 @@ def test_a_pipeline_tags_its_tables_and_isolates_their_catalog_on_databricks(sho
     assert {"product": "shop", "team": "all"} == databricks.state["tags"][ORDERS]
 
 
+@pytest.mark.slow
 def test_the_doctor_says_what_each_catalogue_can_hold_and_whether_ours_answers(governed, shop):
     asked = DoctorRequest(("governance",))
     (without,) = doctor(Workspace(shop.root, environment={"UC_TOKEN": TOKEN}), asked).checks

@@ -74,6 +74,7 @@ def hooked(shop, text, **environment):
     return shop.on(environment={**shop.workspace.environment, **environment})
 
 
+@pytest.mark.slow
 def test_a_run_tells_of_its_start_its_failed_models_and_its_end(shop, server):
     events = ("on_run_start", "on_model_failure", "on_run_failure", "on_run_success")
     text = "".join(f'[hook.{each}]\nurl = "${{URL}}"\nsecret = "${{SECRET}}"\n' for each in events)
@@ -104,6 +105,7 @@ def test_a_run_tells_of_its_start_its_failed_models_and_its_end(shop, server):
     assert "on_run_success" == server.bodies[-1]["event"]
 
 
+@pytest.mark.slow
 def test_a_command_gets_the_event_on_its_input_and_nothing_in_its_line(shop, tmp_path):
     heard = tmp_path / "heard.json"
     text = (
@@ -117,6 +119,7 @@ def test_a_command_gets_the_event_on_its_input_and_nothing_in_its_line(shop, tmp
     assert report.run.run_id == json.loads(document)["run_id"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answers", "attempts", "error"),
     [
@@ -140,6 +143,7 @@ def test_a_server_that_refuses_is_asked_again_only_where_that_may_help(
     assert 0 == report.exit_code
 
 
+@pytest.mark.slow
 def test_a_required_hook_fails_the_run_at_its_end_and_refuses_it_at_its_start(shop, server):
     server.answers = [404]
     end = '[hook.on_run_success]\nurl = "${URL}"\nrequired = true\n'
@@ -173,6 +177,7 @@ def test_a_command_that_hangs_is_ended_with_what_it_started(shop, tmp_path):
     assert "it did not end within 1 s" == told.error
 
 
+@pytest.mark.slow
 def test_a_variable_in_a_command_is_the_shells_and_no_part_of_it(shop, tmp_path):
     made = tmp_path / "made"
     text = '[hook.on_run_success]\ncommand = "echo branch is ${HEAD_REF}"\n'
@@ -214,6 +219,7 @@ def test_answers_that_are_no_http_or_never_end_are_failures_of_the_hook(shop):
     assert ["it did not answer within 1 s"] == [h.error for h in second.run.hooks]
 
 
+@pytest.mark.slow
 def test_events_name_the_project_wherever_rocky_was_started(shop, server, monkeypatch):
     text = '[hook.on_run_success]\nurl = "${URL}"\n'
     workspace = hooked(shop, text, URL=server.url)
@@ -222,6 +228,7 @@ def test_events_name_the_project_wherever_rocky_was_started(shop, server, monkey
     assert shop.root.name == server.bodies[0]["project"]
 
 
+@pytest.mark.slow
 def test_no_secret_is_shown(shop, server):
     text = (
         '[hook.on_run_success]\nurl = "${URL}"\n[hook.on_run_start]\n'

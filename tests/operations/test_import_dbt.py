@@ -136,6 +136,7 @@ def test_a_test_of_ones_own_is_a_view_that_must_be_empty(bakery, tmp_path):
     assert [{"type": "row_count_range", "max": 0}] == sidecar["tests"]
 
 
+@pytest.mark.slow
 def test_the_files_alone_say_the_same_but_for_what_only_a_database_knows(bakery, tmp_path):
     imported(bakery, tmp_path / "by_manifest")
     (bakery / "target" / "manifest.json").unlink()
@@ -157,6 +158,7 @@ def test_the_files_alone_say_the_same_but_for_what_only_a_database_knows(bakery,
     assert ("columns_of_till", 1) == (hand.name, hand.remarks[0].line)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROJECTS)
 def test_every_model_is_accounted_for(tmp_path, name):
     root = copy_project(name, tmp_path)
@@ -170,6 +172,7 @@ def test_every_model_is_accounted_for(tmp_path, name):
         assert each.written is None or (tmp_path / "new" / each.written).is_file()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROJECTS)
 def test_the_guide_says_how_much_of_a_project_is_taken_over(tmp_path, name):
     report = imported(copy_project(name, tmp_path), tmp_path / "new")
@@ -233,6 +236,7 @@ def test_a_manifest_names_no_file_outside_the_project(bakery, tmp_path):
     assert ["new"] == [path.name for path in (tmp_path / "deep").iterdir()]
 
 
+@pytest.mark.slow
 def test_values_of_the_environment_and_of_profiles_are_not_read(bakery, tmp_path, monkeypatch):
     monkeypatch.setenv("BAKERY_PASSWORD", "hunter2")
     (bakery / "profiles.yml").write_text("bakery:\n  outputs: {dev: {password: hunter2}}\n")
@@ -334,6 +338,7 @@ def test_the_installed_dbt_gets_a_profile_of_ours_and_no_secrets(bakery, tmp_pat
     assert not (bakery / "target" / "manifest.json").exists()
 
 
+@pytest.mark.slow
 def test_a_dbt_that_fails_is_not_the_end(bakery, tmp_path):
     (bakery / "target" / "manifest.json").unlink()
     programs = tmp_path / "bin"
@@ -402,6 +407,7 @@ def test_a_template_that_is_left_says_why_and_does_not_lead_back_to_the_import(t
     assert "import-dbt" not in f"{wrong.message} {wrong.help}"
 
 
+@pytest.mark.slow
 def test_the_age_that_sources_may_have_is_taken_over(tmp_path):
     root = copy_project("bakery", tmp_path)
     (root / "models" / "fresh.yml").write_text(

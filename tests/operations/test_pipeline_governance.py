@@ -60,6 +60,7 @@ def lake(tmp_path, monkeypatch, server):
     return Workspace(tmp_path, environment={"T": TOKEN})
 
 
+@pytest.mark.slow
 def test_a_run_of_a_pipeline_grants_on_what_it_copied_and_tags_it(lake, server):
     report = run(lake, RunRequest(pipeline="bronze"))
     assert (0, None) == (report.exit_code, report.run.run.governance_error)

@@ -84,6 +84,7 @@ def test_before_the_first_copy_a_table_is_there_with_unknown_columns(lake):
     ]
 
 
+@pytest.mark.slow
 def test_one_run_copies_and_builds_and_afterwards_the_types_are_those_of_the_copy(lake):
     report = run(workspace_of(lake), RunRequest())
 
@@ -127,6 +128,7 @@ def test_a_reader_is_reused_while_the_copy_is_the_same_and_built_when_it_is_not(
     assert 2 == len(show(workspace_of(lake), ShowRequest("by_day")).values)
 
 
+@pytest.mark.slow
 def test_a_reader_is_known_by_the_content_of_the_copy_and_can_be_replayed_from_it(lake):
     run(workspace_of(lake), RunRequest())
     reader = open_history_reader(lake.state)
@@ -138,6 +140,7 @@ def test_a_reader_is_known_by_the_content_of_the_copy_and_can_be_replayed_from_i
     assert read.rows_hash is not None
 
 
+@pytest.mark.slow
 def test_a_name_that_a_copied_schema_does_not_have_is_an_error(lake):
     run(workspace_of(lake), RunRequest())
     write(lake.root, {MODEL: f"SELECT id FROM {ORDERS}s"})
@@ -188,6 +191,7 @@ def test_what_is_said_of_a_column_that_is_copied_is_said_of_its_copy(lake):
     assert {"mail": ("pii",)} == dict(table.classification)
 
 
+@pytest.mark.slow
 def test_tables_of_pipelines_are_listed_and_selected(lake):
     run(workspace_of(lake), RunRequest())
     (listed,) = list_project(workspace_of(lake), ListRequest("sources")).sources
@@ -207,6 +211,7 @@ def test_tables_of_pipelines_are_listed_and_selected(lake):
         assert [ORDERS, "by_day"] == [each.name for each in (*report.sources, *report.models)]
 
 
+@pytest.mark.slow
 def test_declared_once_more_as_a_source_a_table_is_what_is_declared(lake):
     path = f"warehouse/{ORDERS.replace('.', '/')}"
     source = f'[[source]]\nname = "{ORDERS}"\nformat = "delta"\npath = "{path}"\n'
@@ -219,6 +224,7 @@ def test_declared_once_more_as_a_source_a_table_is_what_is_declared(lake):
     assert [("id", "int", True)] == columns_of(lake)
 
 
+@pytest.mark.slow
 def test_models_run_after_the_pipelines_they_read_wherever_they_are_written(lake):
     config = (lake.root / "rocky.toml").read_text()
     silver = '[pipeline.silver]\nmodels = "models/**"\n'
@@ -321,6 +327,7 @@ def endings(report) -> list[tuple[str, int]]:
     return [(each.pipeline, each.ending.exit_code) for each in report.pipelines]
 
 
+@pytest.mark.slow
 def test_what_files_are_loaded_into_is_read_by_models(lake):
     add(lake, LOAD)
     write(
@@ -333,6 +340,7 @@ def test_what_files_are_loaded_into_is_read_by_models(lake):
     assert ["id", "name"] == [name for name, _, _ in columns_of(lake)]
 
 
+@pytest.mark.slow
 def test_a_history_is_kept_after_what_it_is_a_history_of_and_read_after_that(lake):
     add(lake, HISTORY)
     write(lake.root, {MODEL: "SELECT id, valid_from FROM c.histories.orders"})
@@ -388,6 +396,7 @@ def test_a_model_that_reads_the_history_of_another_runs_before_it_when_both_need
     assert [("bronze", 0), ("silver", 0), ("history", 0)] == endings(again)
 
 
+@pytest.mark.slow
 def test_rows_that_quality_lets_pass_and_sets_aside_are_read_by_models(lake):
     add(lake, QUALITY)
     write(
@@ -426,6 +435,7 @@ def test_what_only_a_catalogue_could_list_may_be_read_and_is_unknown(lake):
     ]
 
 
+@pytest.mark.slow
 def test_what_is_left_of_a_model_that_is_gone_is_nobodys(lake):
     run(workspace_of(lake), RunRequest())
     write(lake.root, {"models/other.sql": "SELECT id FROM spark_catalog.default.by_day"})
@@ -455,6 +465,7 @@ def test_a_copy_is_shown_by_its_name(lake):
     assert 1 == len(show(workspace_of(lake), ShowRequest(ORDERS)).rows)
 
 
+@pytest.mark.slow
 def test_a_plan_over_what_is_not_copied_yet_is_made_and_applied(lake):
     planned = plan(workspace_of(lake), RunRequest())
     applied = apply(workspace_of(lake), ApplyRequest(planned.plan_id))
@@ -464,6 +475,7 @@ def test_a_plan_over_what_is_not_copied_yet_is_made_and_applied(lake):
     assert 0 == run(workspace_of(lake), RunRequest()).exit_code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keep_going", [False, True])
 def test_a_plan_does_not_build_what_its_own_copy_shows_to_break_a_contract(lake, keep_going):
     promised = '[[columns]]\nname = "id"\ntype = "bigint"\n[[columns]]\nname = "{}"\ntype = "{}"\n'
@@ -485,6 +497,7 @@ def test_a_plan_does_not_build_what_its_own_copy_shows_to_break_a_contract(lake,
         show(workspace_of(lake), ShowRequest("by_day"))
 
 
+@pytest.mark.slow
 def test_under_a_key_models_without_a_pipeline_are_run_once(lake):
     first = run(workspace_of(lake), RunRequest(idempotency_key="night"))
     again = run(workspace_of(lake), RunRequest(idempotency_key="night"))
@@ -527,6 +540,7 @@ def test_pipelines_are_listed_with_those_they_read_from(lake):
     }
 
 
+@pytest.mark.slow
 def test_a_copy_with_a_commit_that_no_run_made_is_not_read(lake):
     run(workspace_of(lake), RunRequest())
     folder = lake.root / "warehouse" / ORDERS.replace(".", "/")
@@ -538,6 +552,7 @@ def test_a_copy_with_a_commit_that_no_run_made_is_not_read(lake):
     assert ["by_day"] == [each.model for each in report.run.errors]
 
 
+@pytest.mark.slow
 def test_of_very_many_copies_those_are_looked_at_whose_names_stand_somewhere(lake, monkeypatch):
     lake.put([{"id": 1, "amount": 2.5, "synced": at(1)}], "unread")
     run(workspace_of(lake), RunRequest())

@@ -57,6 +57,7 @@ def registered(shop, _server):
     return Registered(shop, _server)
 
 
+@pytest.mark.slow
 def test_a_run_registers_what_it_wrote_and_then_grants_on_it(registered):
     report = registered.run()
     assert (0, None) == (report.exit_code, report.run.governance_error)
@@ -74,12 +75,14 @@ def test_a_run_registers_what_it_wrote_and_then_grants_on_it(registered):
     assert {"ana@shop": ["SELECT"]} == registered.server.grants(f"table|{ORDERS}")
 
 
+@pytest.mark.slow
 def test_seeds_are_registered_and_granted_on_too(registered):
     registered.run()
     assert [("code", "string", "STRING"), ("label", "string", "STRING")] == registered.columns(SEED)
     assert {"ana@shop": ["SELECT"]} == registered.server.grants(f"table|{SEED}")
 
 
+@pytest.mark.slow
 def test_registering_again_does_nothing(registered):
     registered.run()
     before = len(registered.server.said)
@@ -107,6 +110,7 @@ def test_changed_columns_are_registered_again_with_all_that_was_granted(register
     assert ["MODIFY"] == [each.name for each in registered.plan().foreign]
 
 
+@pytest.mark.slow
 def test_another_table_of_the_same_name_is_left_alone_and_fails_the_run(registered):
     theirs = {
         "name": "stg_orders",
@@ -132,6 +136,7 @@ def test_a_failed_registration_is_made_up_for_by_the_next_run(registered):
     assert {"ana@shop": ["SELECT"]} == registered.server.grants(f"table|{ORDERS}")
 
 
+@pytest.mark.slow
 def test_a_table_of_a_model_that_is_gone_is_taken_out_and_its_files_stay(registered):
     registered.run()
     (registered.shop.root / "models/alone.sql").unlink()
@@ -141,6 +146,7 @@ def test_a_table_of_a_model_that_is_gone_is_taken_out_and_its_files_stay(registe
     assert (registered.shop.root / "warehouse/spark_catalog/default/alone/_delta_log").is_dir()
 
 
+@pytest.mark.slow
 def test_a_table_that_somebody_took_out_is_drift(registered):
     registered.run()
     names = [each for each in registered.server.state["securables"] if each[1] != ORDERS]

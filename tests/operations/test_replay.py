@@ -38,6 +38,7 @@ def sessions(monkeypatch):
     return opened
 
 
+@pytest.mark.slow
 def test_a_record_is_shown_whole_and_checked(tmp_path, run_id):
     shown = replay(Workspace(tmp_path), ReplayRequest())
     checked = replay(Workspace(tmp_path), ReplayRequest(verify=True))
@@ -49,6 +50,7 @@ def test_a_record_is_shown_whole_and_checked(tmp_path, run_id):
     assert (run_id, True) == (checked.verification.scope.name, checked.verification.verified)
 
 
+@pytest.mark.slow
 def test_a_run_is_built_again_on_the_session_of_the_workspace(tmp_path, run_id, sessions):
     session, heard = object(), []
     found = replay(
@@ -61,6 +63,7 @@ def test_a_run_is_built_again_on_the_session_of_the_workspace(tmp_path, run_id, 
     assert [session] == list(dict.fromkeys(sessions))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
@@ -75,6 +78,7 @@ def test_a_request_that_contradicts_itself_is_refused(tmp_path, run_id, asked, s
         replay(Workspace(tmp_path), ReplayRequest(run_id, **asked))
 
 
+@pytest.mark.slow
 def test_a_run_that_is_not_recorded_is_refused(tmp_path, run_id):
     with pytest.raises(NothingSelected, match="no run `run-20200101-000000-000`"):
         replay(Workspace(tmp_path), ReplayRequest("run-20200101-000000-000"))

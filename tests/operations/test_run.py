@@ -29,6 +29,7 @@ depends_on = ["files"]
 """
 
 
+@pytest.mark.slow
 def test_a_run_reports_what_it_built_and_uses_the_callers_spark(shop):
     report = run(shop.workspace, RunRequest(("+by_country",)))
 
@@ -43,6 +44,7 @@ def test_a_run_reports_what_it_built_and_uses_the_callers_spark(shop):
     assert (report.run.run_id, "api") == (record.run_id, record.session_source)
 
 
+@pytest.mark.slow
 def test_a_model_that_fails_is_in_the_report(shop):
     def fail(name: str) -> None:
         if name.endswith("by_country"):
@@ -69,6 +71,7 @@ def test_errors_in_the_selection_refuse_the_run_and_come_with_it(shop):
     assert ([], ()) == (shop.sessions, shop.records())
 
 
+@pytest.mark.slow
 def test_to_keep_going_leaves_out_the_errors_and_what_stands_on_them(shop):
     shop.write("models/by_country.sql", "SELECT nope FROM stg_orders")
     shop.write("models/apart.sql", "SELECT 1 AS one")
@@ -153,6 +156,7 @@ def test_a_branch_that_was_never_made_is_not_run(shop):
     assert not (shop.root / "warehouse").exists()
 
 
+@pytest.mark.slow
 def test_under_a_key_that_was_used_nothing_is_run_and_that_is_no_failure(shop):
     request = RunRequest(("alone",), idempotency_key="night")
     first = run(shop.workspace, request)
@@ -188,6 +192,7 @@ def test_an_interrupted_promotion_is_seen_to_before_the_run(shop, monkeypatch):
     assert report.succeeded
 
 
+@pytest.mark.slow
 def test_of_several_pipelines_each_has_an_ending_and_is_told_as_it_ends(shop):
     shop.append("rocky.toml", LOADS)
     shop.write("later/orders.csv", "id\n1\n")

@@ -75,6 +75,7 @@ def test_a_sweep_with_unclear_settings_forgets_nothing(workspace):
         sweep_state(workspace, SweepRequest())
 
 
+@pytest.mark.slow
 def test_a_dry_sweep_says_what_the_next_one_forgets(tmp_path):
     shop, workspace = Shop(tmp_path), Workspace(tmp_path)
     for _ in range(4):

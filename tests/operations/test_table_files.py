@@ -19,6 +19,7 @@ def shop(tmp_path, monkeypatch) -> OpenShop:
     return found
 
 
+@pytest.mark.slow
 def test_each_file_has_the_hash_of_its_bytes_and_the_rows_add_up(shop):
     found = list_files(shop.workspace, FilesRequest("stg_orders"))
 
@@ -32,12 +33,14 @@ def test_each_file_has_the_hash_of_its_bytes_and_the_rows_add_up(shop):
     assert shop.records()[0].run_id == found.run_id
 
 
+@pytest.mark.slow
 def test_a_table_goes_by_its_full_name_and_at_a_version_too(shop):
     now = list_files(shop.workspace, FilesRequest("spark_catalog.default.stg_orders"))
 
     assert now == list_files(shop.workspace, FilesRequest("stg_orders", version=now.version))
 
 
+@pytest.mark.slow
 def test_columns_are_those_the_table_was_built_with(shop):
     built = list_files(shop.workspace, FilesRequest("stg_orders")).columns
     shop.write("models/stg_orders.sql", "SELECT id AS other FROM raw.orders")
@@ -46,6 +49,7 @@ def test_columns_are_those_the_table_was_built_with(shop):
     assert built == list_files(shop.workspace, FilesRequest("stg_orders")).columns
 
 
+@pytest.mark.slow
 def test_what_has_no_table_is_said(shop):
     with pytest.raises(NothingSelected, match="nobody"):
         list_files(shop.workspace, FilesRequest("nobody"))

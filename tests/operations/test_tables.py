@@ -75,6 +75,7 @@ def test_nothing_is_tested_unless_it_compiles(shop):
     assert [] == shop.sessions
 
 
+@pytest.mark.slow
 def test_drift_says_how_a_source_differs_from_its_copy(shop, tmp_path):
     root = tmp_path / "lake"
     lake, workspace = LakeProject(root), Workspace(root)

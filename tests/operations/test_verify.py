@@ -18,6 +18,7 @@ def workspace(tmp_path) -> Workspace:
     return Workspace(tmp_path)
 
 
+@pytest.mark.slow
 def test_an_untouched_project_is_verified_and_a_missing_file_found(workspace):
     clean = verify(workspace, VerifyRequest())
     (path,) = data_files(workspace.config / "warehouse/spark_catalog/default/alone")
@@ -32,6 +33,7 @@ def test_an_untouched_project_is_verified_and_a_missing_file_found(workspace):
     assert [FindingCode.FILE_MISSING] == [each.code for each in broken.findings]
 
 
+@pytest.mark.slow
 def test_tables_without_their_state_file_are_not_taken_for_a_new_project(workspace):
     (workspace.config / STATE_FILE).unlink()
 
@@ -39,6 +41,7 @@ def test_tables_without_their_state_file_are_not_taken_for_a_new_project(workspa
         verify(workspace, VerifyRequest())
 
 
+@pytest.mark.slow
 def test_a_name_that_is_not_recorded_is_refused(workspace):
     with pytest.raises(NothingSelected, match="no run, model or table `alne` is recorded"):
         verify(workspace, VerifyRequest("alne"))

@@ -94,6 +94,7 @@ def test_what_an_error_kept_from_being_built_is_built_with_the_next_save(shop, r
     assert "stg_orders" not in decided(mended)
 
 
+@pytest.mark.slow
 def test_after_a_first_round_with_an_error_everything_is_built(shop, rounds):
     shop.write("models/alone.sql", "SELECT nope FROM raw.orders")
     found = rounds(run=True)
@@ -119,6 +120,7 @@ def test_what_failed_is_built_again_with_the_next_save(shop, rounds):
     assert {"alone", "report"} == decided(next(found))
 
 
+@pytest.mark.slow
 def test_selectors_are_what_is_built_in_every_round(shop, rounds):
     found = rounds(run=True, select=("+large",))
     next(found)

@@ -148,6 +148,7 @@ def test_without_a_mask_the_search_for_clear_values_would_find_them(tmp_path):
     assert traces(tmp_path, ANNA)
 
 
+@pytest.mark.slow
 def test_a_column_that_arrives_later_is_masked_from_its_first_row_and_reloads_nothing(lake):
     lake.run()
     lake.put([person(2, BERT, work_email=BERT)], file="part-1.parquet")
@@ -160,6 +161,7 @@ def test_a_column_that_arrives_later_is_masked_from_its_first_row_and_reloads_no
     assert [] == traces(lake.root, ANNA, BERT)
 
 
+@pytest.mark.slow
 def test_another_mask_copies_a_table_again_that_has_nothing_new(lake):
     lake.run()
     lake.reconfigure('pii = "redact"', 'pii = "truncate(4)"')
@@ -171,6 +173,7 @@ def test_another_mask_copies_a_table_again_that_has_nothing_new(lake):
     assert (ORDERS,) == lake.run().run.unchanged
 
 
+@pytest.mark.slow
 def test_a_pattern_that_is_added_masks_what_was_copied_clear(tmp_path):
     lake = LakeProject(tmp_path, more=PATTERNS.replace('"*.email" = "pii"\n', ""))
     lake.put([person(1, ANNA)])
@@ -284,6 +287,7 @@ def test_what_compliance_says_of_a_copy_is_what_a_run_does(lake):
     )
 
 
+@pytest.mark.slow
 def test_a_model_does_not_read_a_copy_that_was_written_with_other_masks(lake):
     lake.reconfigure(
         'catalog_template = "{tenant}_warehouse"', 'catalog_template = "spark_catalog"'
@@ -313,6 +317,7 @@ pii = "redact"
 """
 
 
+@pytest.mark.slow
 def test_what_is_loaded_is_masked_and_so_is_what_is_loaded_later(tmp_path):
     project = LoadProject(tmp_path, more=LOADED)
     project.put_text("one.csv", f"id,email\n1,{ANNA}\n")
@@ -326,6 +331,7 @@ def test_what_is_loaded_is_masked_and_so_is_what_is_loaded_later(tmp_path):
     assert {"email": "pii"} == labels(project, LOADED_ORDERS)[1]
 
 
+@pytest.mark.slow
 def test_a_load_whose_masks_changed_is_refused_until_all_of_it_is_loaded_again(tmp_path):
     project = LoadProject(tmp_path, more=LOADED)
     project.put_text("one.csv", f"id,email\n1,{ANNA}\n")
@@ -362,6 +368,7 @@ quarantine = { enabled = true }
 """
 
 
+@pytest.mark.slow
 def test_quarantine_of_a_masked_copy_holds_its_masks_and_not_masks_of_masks(tmp_path):
     lake = SeenLake(tmp_path, more=PATTERNS.replace("redact", "partial") + QUALITY)
     lake.put([person(1, ANNA), person(2, None)])
@@ -409,6 +416,7 @@ target = { catalog = "acme_warehouse", schema = "staging__shopify", table = "ord
 """
 
 
+@pytest.mark.slow
 def test_a_history_of_a_masked_copy_is_masked_as_the_copy_is(tmp_path, monkeypatch):
     monkeypatch.setattr("rocky.run.materialize.strategy.snapshot", load_first)
     patterns = '[pipeline.kept.classification]\n"orders_history.emial" = "pii"\n'

@@ -167,6 +167,7 @@ def test_a_log_that_cannot_be_read_is_not_an_absent_table(quality):
     assert ["lake.acme.orders"] == [each.name for each in planned.tables]
 
 
+@pytest.mark.slow
 def test_counts_are_compared_from_run_to_run(quality):
     for _ in range(3):
         assert () == quality.run("row_count = true").anomalies
@@ -190,6 +191,7 @@ def test_checks_of_counts_alone_start_no_spark(quality):
     assert 0 == quality.bench.opened
 
 
+@pytest.mark.slow
 def test_rows_that_break_an_assertion_are_split_off(quality):
     report = quality.run(QUARANTINE)
 
@@ -199,12 +201,14 @@ def test_rows_that_break_an_assertion_are_split_off(quality):
     assert set() == strange(quality.root)
 
 
+@pytest.mark.slow
 def test_tables_of_quarantine_are_not_checked_themselves(quality):
     quality.run(QUARANTINE)
 
     assert [("lake.acme.orders", "not_null:id", False)] == told(quality.run(QUARANTINE))
 
 
+@pytest.mark.slow
 def test_a_split_of_what_has_not_changed_writes_nothing(quality):
     quality.run(QUARANTINE)
     before = quality.version("orders__valid")
@@ -213,6 +217,7 @@ def test_a_split_of_what_has_not_changed_writes_nothing(quality):
     assert before == quality.version("orders__valid")
 
 
+@pytest.mark.slow
 def test_a_tagged_table_is_its_own_and_stays_the_same(quality):
     tag = f'{NOT_NULL}quarantine = {{ enabled = true, mode = "tag" }}\n'
     expected = [
@@ -257,6 +262,7 @@ def test_a_table_that_its_writer_could_not_go_on_with_is_not_tagged(quality, set
     assert "a table cannot be tagged when" in planned.notes.failed["lake.acme.items"]
 
 
+@pytest.mark.slow
 def test_an_assertion_that_does_not_compile_refuses_its_table_alone(quality):
     quality.bench.table("lake.acme.items", "id bigint", "(1), (NULL)")
     checks = (

@@ -26,6 +26,7 @@ def errors(report) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_a_deleted_watermark_counts_also_after_a_copy_that_was_reused(tmp_path):
     lake = LakeProject(tmp_path)
     file = lake.put([order(1, 1)])
@@ -54,6 +55,7 @@ def test_tables_that_fail_before_they_are_read_count_as_failures(tmp_path, setti
     assert "no column `synced`" in errors(report)["bad0"]
 
 
+@pytest.mark.slow
 def test_a_damaged_history_of_counts_fails_a_check_and_loses_no_report(tmp_path):
     lake = LakeProject(
         tmp_path, more="[pipeline.bronze.checks]\nenabled = true\nrow_count = true\n"
@@ -110,6 +112,7 @@ def test_a_run_that_nobody_can_be_told_of_has_its_last_word(tmp_path):
     assert (RunStatus.FAILURE, "nobody is listening") == (run.status, run.reason)
 
 
+@pytest.mark.slow
 def test_a_table_that_is_gone_from_its_source_is_named_and_its_copy_stays(tmp_path):
     lake = LakeProject(tmp_path)
     lake.put([order(1, 1)])
@@ -130,6 +133,7 @@ def test_a_table_that_is_gone_from_its_source_is_named_and_its_copy_stays(tmp_pa
     )
 
 
+@pytest.mark.slow
 def test_a_table_that_no_state_knows_is_not_loaded_until_somebody_says_so(tmp_path):
     lake = LakeProject(tmp_path)
     lake.put([order(1, 1), order(2, 2)])
@@ -144,6 +148,7 @@ def test_a_table_that_no_state_knows_is_not_loaded_until_somebody_says_so(tmp_pa
     assert [1, 2] == [row["id"] for row in lake.rows()]
 
 
+@pytest.mark.slow
 def test_a_merge_takes_the_newest_version_of_a_row(tmp_path):
     lake = LakeProject(tmp_path, 'strategy = "merge"\nmerge_keys = ["id"]')
     lake.put([{**order(1, 1), "state": "new"}, {**order(1, 3), "state": "paid"}])

@@ -52,6 +52,7 @@ def test_a_source_that_cannot_be_read_keeps_its_target(lake):
         lake.run()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", ["", MERGE])
 def test_a_target_with_another_source_is_replaced(tmp_path, settings):
     lake = LakeProject(tmp_path, settings)
@@ -66,6 +67,7 @@ def test_a_target_with_another_source_is_replaced(tmp_path, settings):
     assert (ORDERS,) == lake.run().run.unchanged
 
 
+@pytest.mark.slow
 def test_a_target_with_another_source_is_replaced_also_after_a_failure(lake):
     lake.run()
     move_to_six(lake, order(100, 3), order(101, 6))
@@ -79,6 +81,7 @@ def test_a_target_with_another_source_is_replaced_also_after_a_failure(lake):
     assert [100, 101] == ids(lake)
 
 
+@pytest.mark.slow
 def test_a_target_with_another_path_is_replaced(lake):
     lake.run()
     shutil.copytree(lake.root / "lake", lake.root / "other")
@@ -90,6 +93,7 @@ def test_a_target_with_another_path_is_replaced(lake):
     assert "copied from another place before" in str(execution.reason)
 
 
+@pytest.mark.slow
 def test_a_source_whose_name_changes_its_case_keeps_its_copy(tmp_path):
     lake = LakeProject(tmp_path)
     lake.put([order(1, 1)], "Orders")
@@ -126,6 +130,7 @@ def failed_checks(report):
     return [(each.table, each.name) for each in report.run.check_outcomes if not each.passed]
 
 
+@pytest.mark.slow
 def test_a_check_that_is_switched_on_later_looks_at_copies_that_have_nothing_new(lake):
     lake.run()
     lake.put([order(9, 1)], file="part-1.parquet")
@@ -139,6 +144,7 @@ def test_a_check_that_is_switched_on_later_looks_at_copies_that_have_nothing_new
     assert 2 == report.run.exit_code
 
 
+@pytest.mark.slow
 def test_a_copy_whose_run_was_stopped_before_its_checks_is_checked_by_the_next(tmp_path):
     lake = LakeProject(tmp_path, more=CHECKS)
     first, second = (f"acme_warehouse.staging__shopify.{each}" for each in "ab")
@@ -163,6 +169,7 @@ def test_a_copy_that_was_compared_is_left_alone(tmp_path):
     assert (ORDERS,) == lake.run().run.unchanged
 
 
+@pytest.mark.slow
 def test_what_is_advised_when_the_timestamp_column_is_gone_helps(lake):
     lake.run()
     lake.put([{"id": 1}, {"id": 2}])

@@ -68,19 +68,35 @@ def has_tag(record: type) -> bool:
 
 
 @cache
-def places() -> dict[tuple[str, str], list[ast.AST]]:
-    """The functions, methods and assignments of all modules, by package and name."""
-    found: dict[tuple[str, str], list[ast.AST]] = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
-        package = path.relative_to(PACKAGE).with_suffix("").parts[0]
-        for outer in ast.parse(path.read_text()).body:
-            inner = outer.body if isinstance(outer, ast.ClassDef) else []
-            for name, node in [
-                (name_of(outer), outer),
-                *((f"{name_of(outer)}.{name_of(each)}", each) for each in inner),
-            ]:
-                found.setdefault((package, name), []).append(node)
+def texts() -> dict[Path, str]:
+    return {path: path.read_text() for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def package_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+@cache
+def places_in(path: Path) -> list[tuple[str, ast.AST]]:
+    """The functions, methods and assignments of a module, each with its name."""
+    found: list[tuple[str, ast.AST]] = []
+    for outer in ast.parse(texts()[path]).body:
+        inner = outer.body if isinstance(outer, ast.ClassDef) else []
+        found.append((name_of(outer), outer))
+        found += ((f"{name_of(outer)}.{name_of(each)}", each) for each in inner)
     return found
+
+
+def places(package: str, name: str) -> list[ast.AST]:
+    """The places of a name in a package. Only modules that hold the word are parsed, or it takes seconds."""
+    word = name.rpartition(".")[2]
+    return [
+        place
+        for path, text in texts().items()
+        if package_of(path) == package and word in text
+        for found, place in places_in(path)
+        if found == name
+    ]
 
 
 def name_of(node: ast.AST) -> str:
@@ -111,9 +127,10 @@ def reads_key(place: ast.AST, key: str) -> bool:
 def readers_of(key: str) -> list[str]:
     """Where a key of this name is read, for whoever looks for the new place of one."""
     return [
-        f"{package}:{name}"
-        for (package, name), nodes in places().items()
-        if any(reads_key(each, key) for each in nodes)
+        f"{package_of(path)}:{name}"
+        for path in texts()
+        for name, place in places_in(path)
+        if reads_key(place, key)
     ]
 
 
@@ -133,7 +150,7 @@ def test_the_place_reads_the_key(record):
             assert Literal is get_origin(hint)
             assert 1 == len(get_args(hint))
             continue
-        if not any(reads_key(place, key) for place in places().get(tuple(said.split(":")), ())):
+        if not any(reads_key(place, key) for place in places(*said.split(":"))):
             wrong[key] = f"{said} does not read it; read in {readers_of(key)}"
 
     assert {} == wrong

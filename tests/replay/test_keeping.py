@@ -59,6 +59,7 @@ def kept(tmp_path):
     return shop, runs, replay
 
 
+@pytest.mark.slow
 def test_an_append_is_replayed_from_the_version_it_started_from(tmp_path):
     shop, runs, replay = kept(tmp_path)
     table = shop.root / "warehouse/spark_catalog/default/log"
@@ -70,6 +71,7 @@ def test_an_append_is_replayed_from_the_version_it_started_from(tmp_path):
     assert {1} == {path.stat().st_nlink for path in data_files(table)}
 
 
+@pytest.mark.slow
 def test_a_file_that_was_there_before_and_is_gone_is_named(tmp_path):
     shop, runs, replay = kept(tmp_path)
     (file,) = load_recorded_run(shop.root / STATE, runs[0], ["log"]).models[0].artifacts

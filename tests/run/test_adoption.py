@@ -55,6 +55,7 @@ def test_a_commit_of_an_attempt_that_failed_is_recorded_with_the_one_that_did_no
     assert [] == verify(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_run_whose_ledger_could_not_be_written_fails_and_the_next_one_adopts(tmp_path):
     shop = Shop(tmp_path)
 

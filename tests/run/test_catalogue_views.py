@@ -35,6 +35,7 @@ def squeezed(sql: str) -> str:
     return " ".join(sql.split())
 
 
+@pytest.mark.slow
 def test_a_view_is_registered_over_the_names_of_tables(shop):
     report = shop.run()
 
@@ -45,6 +46,7 @@ def test_a_view_is_registered_over_the_names_of_tables(shop):
     assert () == report.warnings
 
 
+@pytest.mark.slow
 def test_what_it_reads_is_a_view_a_seed_a_query_or_a_table(shop):
     shop.run()
 
@@ -57,6 +59,7 @@ def test_what_it_reads_is_a_view_a_seed_a_query_or_a_table(shop):
     assert f"{TABLE}countries" in shop.engine.catalogue.registered
 
 
+@pytest.mark.slow
 def test_a_run_that_builds_nothing_tells_of_views_too(shop):
     shop.run()
     again = shop.run()
@@ -65,6 +68,7 @@ def test_a_run_that_builds_nothing_tells_of_views_too(shop):
     assert {"success", "reused"} == set(statuses(again).values())
 
 
+@pytest.mark.slow
 def test_only_views_that_were_selected_and_those_they_read_are_told_of(shop):
     shop.run()
     shop.run("labelled")
@@ -74,6 +78,7 @@ def test_only_views_that_were_selected_and_those_they_read_are_told_of(shop):
     )
 
 
+@pytest.mark.slow
 def test_nobody_is_told_without_the_setting(tmp_path):
     shop = Shop(tmp_path, FILES)
     shop.run()
@@ -84,6 +89,7 @@ def test_nobody_is_told_without_the_setting(tmp_path):
     assert opened == shop.opened
 
 
+@pytest.mark.slow
 def test_a_view_over_files_is_said_not_to_be_there(tmp_path):
     shop = shop_of(tmp_path, FILES | RAW | ABOVE)
 

@@ -40,6 +40,7 @@ def shop(tmp_path) -> Shop:
     return made
 
 
+@pytest.mark.slow
 def test_what_was_built_is_recorded_and_nothing_more_is_started(shop, monkeypatch):
     report = shop.run("a", "b", "c", "z", before_write=Mortal(monkeypatch, ".b"))
     (record,) = shop.records()
@@ -55,6 +56,7 @@ def test_what_was_built_is_recorded_and_nothing_more_is_started(shop, monkeypatc
     assert [] == verify(shop.root)
 
 
+@pytest.mark.slow
 def test_the_next_run_finishes_the_work(shop, monkeypatch):
     with monkeypatch.context() as patch:
         shop.run("a", "b", "c", "z", before_write=Mortal(patch, ".b"))

@@ -35,6 +35,7 @@ def shop(tmp_path):
     return Shop(tmp_path, {**FILES, "data/orders.csv": orders("2026-01-31 11:00:00")})
 
 
+@pytest.mark.slow
 def test_a_fresh_source_is_read(shop):
     report = shop.run(options=TESTED)
 
@@ -44,6 +45,7 @@ def test_a_fresh_source_is_read(shop):
     assert ("60 min old", "at most 6 h old") == (found.observed, found.expected)
 
 
+@pytest.mark.slow
 def test_a_source_past_its_first_limit_is_a_warning_and_is_read(shop):
     shop.write("data/orders.csv", orders("2026-01-31 05:00:00"))
     report = shop.run(options=TESTED)
@@ -86,12 +88,14 @@ def test_readers_of_a_stale_source_are_not_built_and_others_are(shop):
     )
 
 
+@pytest.mark.slow
 def test_a_run_without_tests_looks_at_no_age(shop):
     shop.write("data/orders.csv", orders("2020-01-01 00:00:00"))
 
     assert RunStatus.SUCCESS is shop.run().status
 
 
+@pytest.mark.slow
 def test_a_source_that_stays_as_it_is_grows_stale_and_what_read_it_is_kept(shop):
     shop.run(options=TESTED)
     shop.write("sources/raw.toml", SOURCE.replace("6 hours", "1 minute").replace("1 day", "1 hour"))
@@ -140,6 +144,7 @@ def test_a_model_is_built_and_its_readers_wait_for_it_to_be_fresh(shop):
     assert "waits for `stg_orders`, whose tests failed" == reasons(report)["by_country"]
 
 
+@pytest.mark.slow
 def test_a_source_is_looked_at_once_for_all_its_readers(shop):
     shop.write("models/second.sql", "SELECT id FROM raw.orders")
     report = shop.run(options=TESTED)

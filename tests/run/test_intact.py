@@ -2,6 +2,8 @@
 
 import os
 
+import pytest
+
 from rocky.run.prepare.resources import RunParameters
 from tests.run.runs import Shop, statuses
 from tests.table_files import data_files
@@ -16,6 +18,7 @@ def damage(shop: Shop, table: str) -> None:
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
+@pytest.mark.slow
 def test_a_model_over_a_damaged_file_fails_and_names_it(tmp_path):
     shop = Shop(tmp_path)
     shop.run()
@@ -29,6 +32,7 @@ def test_a_model_over_a_damaged_file_fails_and_names_it(tmp_path):
     assert "is damaged: its bytes do not match its name" in (failed.error or "")
 
 
+@pytest.mark.slow
 def test_building_the_damaged_table_again_heals_it(tmp_path):
     shop = Shop(tmp_path)
     shop.run()

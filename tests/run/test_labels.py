@@ -34,6 +34,7 @@ def built(report) -> list[str]:
     return [each.step.name for each in report.outcomes if each.execution.decision == "build"]
 
 
+@pytest.mark.slow
 def test_a_tag_of_a_source_reaches_the_log_of_every_table_that_has_its_values(tmp_path):
     shop = Shop(
         tmp_path,
@@ -47,6 +48,7 @@ def test_a_tag_of_a_source_reaches_the_log_of_every_table_that_has_its_values(tm
     assert {"top": {CLASSIFICATION: "pii"}} == labels(shop, "by_country").columns
 
 
+@pytest.mark.slow
 def test_a_tag_that_arrives_is_a_commit_without_rows_and_without_spark(shop):
     shop.run()
     before = {name: shop.snapshot(name) for name in ("stg_orders", "large", "by_country")}
@@ -70,6 +72,7 @@ def test_a_tag_that_arrives_is_a_commit_without_rows_and_without_spark(shop):
     assert not labels(shop, "by_country").columns
 
 
+@pytest.mark.slow
 def test_a_declassification_is_on_record_in_the_log(shop):
     shop.write("sources/raw.toml", TAGGED)
     shop.run()
@@ -85,6 +88,7 @@ def test_a_declassification_is_on_record_in_the_log(shop):
     assert {"country": {CLASSIFICATION: "pii"}} == labels(shop, "stg_orders").columns
 
 
+@pytest.mark.slow
 def test_a_seed_has_its_owner_and_tags_when_it_is_loaded(tmp_path):
     sidecar = 'owner = "geo"\n[classification]\nlabel = ["internal"]\n'
     shop = Shop(tmp_path, {"seeds/countries.toml": sidecar})

@@ -65,6 +65,7 @@ def ids(shop: Shop) -> list[int]:
     return sorted(row[0] for row in shop.rows("ev"))
 
 
+@pytest.mark.slow
 def test_batches_that_were_committed_before_a_failure_are_not_loaded_again(tmp_path):
     shop = five_days(tmp_path, "microbatch")
     first = shop.run(before_write=fail_at(3))
@@ -79,6 +80,7 @@ def test_batches_that_were_committed_before_a_failure_are_not_loaded_again(tmp_p
     assert [] == verify(shop.root)
 
 
+@pytest.mark.slow
 def test_batches_that_a_run_committed_before_it_gave_up_are_not_loaded_again(tmp_path):
     shop = five_days(tmp_path, "microbatch")
 
@@ -97,6 +99,7 @@ def test_batches_that_a_run_committed_before_it_gave_up_are_not_loaded_again(tmp
     assert [] == verify(shop.root)
 
 
+@pytest.mark.slow
 def test_a_table_that_no_ledger_knows_is_replaced_in_one_commit_or_stays_whole(tmp_path):
     shop = five_days(tmp_path, "microbatch")
     shop.run()
@@ -117,6 +120,7 @@ def test_a_table_that_no_ledger_knows_is_replaced_in_one_commit_or_stays_whole(t
     assert before.version + 1 == after.version
 
 
+@pytest.mark.slow
 def test_a_plan_says_of_a_deleted_watermark_what_the_run_does(tmp_path):
     shop = five_days(tmp_path, "incremental", "SELECT id, ts FROM raw.orders")
     shop.run()

@@ -72,6 +72,7 @@ def shop(template) -> Shop:
     return found
 
 
+@pytest.mark.slow
 def test_nothing_is_built_when_nothing_changed_and_spark_is_not_started(shop):
     first = shop.records()[0].run_id
     shop.opened = 0
@@ -92,6 +93,7 @@ def test_a_shift_that_becomes_unsigned_is_built(tmp_path):
     assert ["alone"] == built(shop.run("alone"))
 
 
+@pytest.mark.slow
 def test_what_is_reused_is_recorded_with_the_files_of_the_run_that_built_it(shop):
     first = shop.records()[0].run_id
 
@@ -151,6 +153,7 @@ def test_the_same_rows_in_other_files_leave_readers_alone(shop):
     )
 
 
+@pytest.mark.slow
 def test_a_reader_reused_by_its_rows_is_found_without_spark_the_next_time(shop):
     shop.compression = "gzip"
     shop.write("models/stg_orders.sql", "SELECT id, country FROM raw.orders WHERE id > 0")
@@ -163,6 +166,7 @@ def test_a_reader_reused_by_its_rows_is_found_without_spark_the_next_time(shop):
     assert "rows" == reused(report)["by_country"]
 
 
+@pytest.mark.slow
 def test_columns_that_swapped_their_names_are_other_columns(tmp_path):
     shop = Shop(
         tmp_path,
@@ -180,6 +184,7 @@ def test_columns_that_swapped_their_names_are_other_columns(tmp_path):
     assert [(10,), (20,), (30,)] == shop.rows("first")
 
 
+@pytest.mark.slow
 def test_what_was_built_two_edits_ago_is_committed_again(shop):
     first = shop.records()[0].run_id
     before = shop.snapshot("alone")
@@ -200,6 +205,7 @@ def test_what_was_built_two_edits_ago_is_committed_again(shop):
     assert 2 == pointers(shop, before.files[0].address)
 
 
+@pytest.mark.slow
 def test_what_was_committed_again_is_live_the_next_time(shop):
     for text in ("SELECT 2 AS one", "SELECT 1 AS one"):
         shop.write("models/alone.sql", text)
@@ -211,6 +217,7 @@ def test_what_was_committed_again_is_live_the_next_time(shop):
     assert 2 == shop.snapshot("alone").version
 
 
+@pytest.mark.slow
 def test_readers_of_what_is_committed_again_are_reused_with_it(shop):
     expected = {each: shop.rows(each) for each in MODELS}
     original = (shop.root / ORDERS).read_text()
@@ -266,6 +273,7 @@ def test_another_value_of_a_variable_builds(tmp_path):
     assert [(2,)] == shop.rows("alone")
 
 
+@pytest.mark.slow
 def test_a_source_that_kept_its_size_and_time_is_noticed(shop):
     path = shop.root / ORDERS
     before = path.stat()
@@ -328,6 +336,7 @@ def test_a_table_that_was_dropped_is_built(shop):
     assert f"what `{shop.records()[-1].run_id}` left is gone" == reasons(report)["alone"]
 
 
+@pytest.mark.slow
 def test_a_log_that_no_longer_reaches_back_builds(shop):
     shop.write("models/alone.sql", "SELECT 2 AS one")
     shop.run()
@@ -374,6 +383,7 @@ def test_readers_of_a_table_that_another_tool_has_changed_are_refused(shop):
     assert [(1,)] == shop.rows("report")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("environment", "said"),
     [
@@ -394,6 +404,7 @@ def test_another_environment_builds(shop, environment, said):
     assert all(reasons(report)[each].startswith(said) for each in MODELS)
 
 
+@pytest.mark.slow
 def test_a_spark_that_is_not_what_was_foreseen_reuses_nothing_of_another(shop):
     shop.observed = Environment("4.1.4", "memory", {"spark.sql.mapKeyDedupPolicy": "LAST_WIN"})
     shop.write("models/stg_orders.sql", "SELECT id, country FROM raw.orders WHERE id > 0")
@@ -435,6 +446,7 @@ def test_a_model_whose_settings_say_so_is_always_built(tmp_path, setting, reason
     assert (["alone"], reason) == (built(report), reasons(report)["alone"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
@@ -450,6 +462,7 @@ def test_whoever_asks_for_a_build_gets_one(shop, options, reason):
     assert {reason} == {reasons(report)[each] for each in MODELS}
 
 
+@pytest.mark.slow
 def test_reuse_is_switched_off_in_the_settings(shop):
     settings = (shop.root / "rocky.toml").read_text()
     shop.write("rocky.toml", settings + "[reuse]\nenabled = false\n")
@@ -486,6 +499,7 @@ def test_what_may_come_out_differently_is_always_built(tmp_path, files):
     assert reasons(report)["alone"].startswith("not deterministic (")
 
 
+@pytest.mark.slow
 def test_a_reader_of_a_table_made_by_chance_is_reused_when_that_came_out_the_same(tmp_path):
     shop = Shop(
         tmp_path,
@@ -501,6 +515,7 @@ def test_a_reader_of_a_table_made_by_chance_is_reused_when_that_came_out_the_sam
     assert (["alone"], {"next": "content"}) == (built(report), reused(report))
 
 
+@pytest.mark.slow
 def test_a_source_that_is_known_by_its_files_only_is_always_read(tmp_path, monkeypatch):
     monkeypatch.setattr("rocky.run.engine.sources.HASHED_UP_TO_BYTES", 1)
     shop = Shop(tmp_path)
@@ -512,6 +527,7 @@ def test_a_source_that_is_known_by_its_files_only_is_always_read(tmp_path, monke
     assert "`raw.orders` is known by its list of files only" == reasons(report)["stg_orders"]
 
 
+@pytest.mark.slow
 def test_a_first_build_says_so_whatever_its_inputs_are_known_by(tmp_path, monkeypatch):
     monkeypatch.setattr("rocky.run.engine.sources.HASHED_UP_TO_BYTES", 1)
     shop = Shop(tmp_path)
@@ -523,6 +539,7 @@ INCREMENTAL = '[strategy]\ntype = "incremental"\ntimestamp_column = "id"\n'
 DELETE_INSERT = '[strategy]\ntype = "delete_insert"\npartition_by = ["country"]\n'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", [INCREMENTAL, DELETE_INSERT])
 def test_a_table_that_keeps_rows_is_reused_only_while_it_is_as_it_was_left(tmp_path, strategy):
     shop = Shop(tmp_path, {"models/stg_orders.toml": strategy})
@@ -552,6 +569,7 @@ DECLARED = (
 )
 
 
+@pytest.mark.slow
 def test_an_edited_python_model_is_built_and_an_unchanged_one_is_not(tmp_path):
     shop = Shop(tmp_path, {"models/code.py": PYTHON, "models/code.toml": DECLARED})
     shop.run("code")
@@ -635,6 +653,7 @@ def install(folder, version: str) -> None:
         each.cache_clear()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "why"),
     [
@@ -684,6 +703,7 @@ def test_a_python_model_that_imports_what_this_process_had_before_is_always_buil
 WRONG = PySparkException("[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012")
 
 
+@pytest.mark.slow
 def test_a_failure_in_between_forgets_no_earlier_result(shop):
     def fail(name: str) -> None:
         if name == TABLE + "alone":
@@ -750,6 +770,7 @@ def test_an_index_entry_that_cannot_be_read_builds(shop):
     assert reasons(report)["alone"].startswith("what is recorded cannot be read: ")
 
 
+@pytest.mark.slow
 def test_without_a_ledger_everything_is_built(shop):
     for each in shop.root.glob(".rocky-state.db*"):
         if each.is_file():
@@ -761,6 +782,7 @@ def test_without_a_ledger_everything_is_built(shop):
     assert {"first build"} == {reasons(report)[each] for each in MODELS}
 
 
+@pytest.mark.slow
 def test_a_model_that_only_waits_for_another_is_reused(tmp_path):
     shop = Shop(tmp_path, {"models/report.toml": 'depends_on = ["alone"]\n'})
     shop.run()
@@ -771,6 +793,7 @@ def test_a_model_that_only_waits_for_another_is_reused(tmp_path):
     assert (["alone"], "content") == (built(report), reused(report)["report"])
 
 
+@pytest.mark.slow
 def test_a_log_that_cannot_be_read_fails_only_what_needs_it(tmp_path):
     shop = Shop(tmp_path)
     shop.run()
@@ -803,6 +826,7 @@ def test_a_mistake_of_ours_is_not_taken_for_a_reason_to_build(shop, monkeypatch,
 DESCRIBED = 'description = "orders as they came"\n[columns.id]\ndescription = "the order"\n'
 
 
+@pytest.mark.slow
 def test_a_description_alone_is_a_commit_without_rows_and_without_spark(shop):
     before = shop.snapshot("stg_orders")
     shop.write("models/stg_orders.toml", DESCRIBED)
@@ -835,6 +859,7 @@ def test_a_description_that_is_taken_back_goes_from_the_table(shop):
     assert Comments() == comments_of(shop.snapshot("stg_orders"))
 
 
+@pytest.mark.slow
 def test_a_table_that_is_built_has_its_description_in_the_same_commit(tmp_path):
     shop = Shop(
         tmp_path,
@@ -857,6 +882,7 @@ def test_a_table_that_is_built_has_its_description_in_the_same_commit(tmp_path):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "strategy",
     [

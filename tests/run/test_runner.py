@@ -41,6 +41,7 @@ WRONG = PySparkException("[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012")
 LOST = PySparkException("ExecutorLostFailure (executor 1 exited)")
 
 
+@pytest.mark.slow
 def test_a_run_builds_every_model_from_what_it_reads(tmp_path):
     shop = Shop(tmp_path)
 
@@ -53,6 +54,7 @@ def test_a_run_builds_every_model_from_what_it_reads(tmp_path):
     assert [(1,)] == shop.rows("report")
 
 
+@pytest.mark.slow
 def test_models_in_parallel_give_the_same_tables(tmp_path):
     shop = Shop(tmp_path)
 
@@ -62,6 +64,7 @@ def test_models_in_parallel_give_the_same_tables(tmp_path):
     assert [("France", 1), ("Germany", 1)] == shop.rows("by_country")
 
 
+@pytest.mark.slow
 def test_no_view_is_left_behind(tmp_path):
     shop = Shop(tmp_path)
 
@@ -70,6 +73,7 @@ def test_no_view_is_left_behind(tmp_path):
     assert [] == shop.engine.views.bound
 
 
+@pytest.mark.slow
 def test_a_run_is_recorded_with_who_what_and_how(tmp_path):
     shop = Shop(tmp_path)
 
@@ -93,6 +97,7 @@ def test_a_run_is_recorded_with_who_what_and_how(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_an_execution_says_what_the_model_was_made_from(tmp_path):
     shop = Shop(tmp_path)
     shop.run()
@@ -120,6 +125,7 @@ def test_an_execution_says_what_the_model_was_made_from(tmp_path):
     assert ("large", None) == (large.name, large.version)
 
 
+@pytest.mark.slow
 def test_each_file_that_was_added_is_an_artifact(tmp_path):
     shop = Shop(tmp_path)
     report = shop.run()
@@ -136,6 +142,7 @@ def test_each_file_that_was_added_is_an_artifact(tmp_path):
     assert artifact.file_path.endswith(f"by_country/{snapshot.files[0].path}")
 
 
+@pytest.mark.slow
 def test_the_commit_of_a_table_names_the_run_the_model_and_its_recipe(tmp_path):
     shop = Shop(tmp_path)
     report = shop.run()
@@ -153,6 +160,7 @@ def test_the_commit_of_a_table_names_the_run_the_model_and_its_recipe(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_model_reads_the_version_pinned_at_the_start_of_the_run(tmp_path):
     shop = Shop(tmp_path)
     shop.run()
@@ -175,6 +183,7 @@ def test_a_model_reads_the_version_pinned_at_the_start_of_the_run(tmp_path):
     assert queries
 
 
+@pytest.mark.slow
 def test_a_run_of_one_model_reads_the_tables_that_are_there(tmp_path):
     shop = Shop(tmp_path)
     shop.run()
@@ -209,12 +218,14 @@ def test_errors_in_the_selection_are_refused_before_spark_starts(tmp_path):
     assert not (tmp_path / "warehouse").exists()
 
 
+@pytest.mark.slow
 def test_errors_elsewhere_do_not_stop_a_run(tmp_path):
     shop = Shop(tmp_path, {"models/alone.sql": "SELECT nothing FROM raw.orders"})
 
     assert RunStatus.SUCCESS == shop.run("+report").status
 
 
+@pytest.mark.slow
 def test_a_failed_model_withholds_only_its_readers(tmp_path):
     shop = Shop(tmp_path)
 
@@ -227,6 +238,7 @@ def test_a_failed_model_withholds_only_its_readers(tmp_path):
     assert None is shop.snapshot("report")
 
 
+@pytest.mark.slow
 def test_a_failed_model_is_recorded_with_why(tmp_path):
     shop = Shop(tmp_path)
     shop.run(before_write=fail_at("by_country", WRONG))
@@ -261,6 +273,7 @@ def test_a_seed_that_fails_is_in_the_report_and_withholds_its_readers(tmp_path):
     assert "waits for `countries`, which failed" == reasons(report)["by_country"]
 
 
+@pytest.mark.slow
 def test_an_unchanged_seed_is_not_loaded_again(tmp_path):
     shop = Shop(tmp_path)
     shop.run()
@@ -282,6 +295,7 @@ def test_a_transient_failure_is_retried_and_recorded(tmp_path):
     assert ["failed", "success"] == [each.outcome for each in execution.attempts]
 
 
+@pytest.mark.slow
 def test_an_interrupt_records_what_is_done_and_what_is_not(tmp_path):
     shop = Shop(tmp_path)
 
@@ -321,6 +335,7 @@ def test_a_listener_hears_of_every_step_in_order(tmp_path):
     ] == told
 
 
+@pytest.mark.slow
 def test_two_runs_that_want_the_same_table_do_not_meet(tmp_path):
     shop = Shop(tmp_path)
     other = Shop(tmp_path)
@@ -404,6 +419,7 @@ def test_a_models_own_budget_is_held_against_what_it_used(tmp_path):
     assert 0 == report.exit_code
 
 
+@pytest.mark.slow
 def test_a_query_is_handed_over_as_it_was_written_but_for_its_tables(tmp_path):
     shop = Shop(tmp_path)
     shop.run()
@@ -415,6 +431,7 @@ def test_a_query_is_handed_over_as_it_was_written_but_for_its_tables(tmp_path):
     assert "rocky_by_country_c17f3e15" == view
 
 
+@pytest.mark.slow
 def test_parallel_models_are_recorded_without_a_clash(tmp_path):
     many = {f"models/m{number}.sql": f"SELECT {number} AS one" for number in range(12)}
     shop = Shop(tmp_path, many)
@@ -429,6 +446,7 @@ def test_parallel_models_are_recorded_without_a_clash(tmp_path):
     assert 12 == len(report.outcomes) == len(shop.records()[0].models_executed)
 
 
+@pytest.mark.slow
 def test_intervals_that_failed_fail_the_model_and_what_was_built_stays(tmp_path):
     shop = Shop(tmp_path)
 
@@ -470,6 +488,7 @@ def test_every_attempt_at_a_model_has_the_same_token_and_another_run_another(tmp
     assert tokens[1] != tokens[2]
 
 
+@pytest.mark.slow
 def test_an_incremental_model_appends_only_what_is_new_and_records_how_far_it_came(tmp_path):
     settings = '[strategy]\ntype = "incremental"\ntimestamp_column = "id"\n'
     shop = Shop(tmp_path, {"models/stg_orders.toml": settings})

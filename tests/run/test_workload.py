@@ -45,6 +45,7 @@ def test_a_large_file_is_not(shop, name):
     assert not foreseen(shop.root).is_small
 
 
+@pytest.mark.slow
 def test_nor_is_a_table_that_is_read_or_kept(shop, monkeypatch):
     shop.run()
     (shop.root / "data/orders.csv").write_text("id,country\n1,DE\n")
@@ -118,6 +119,7 @@ def test_a_function_that_changes_case_is_seen(shop):
     assert not foreseen(shop.root, "report").changes_case
 
 
+@pytest.mark.slow
 def test_whoever_starts_spark_is_told(shop):
     seen = []
     shop.on_open = lambda: seen.append(shop.expected.work)
@@ -126,6 +128,7 @@ def test_whoever_starts_spark_is_told(shop):
     assert [Work(is_small=True)] == seen
 
 
+@pytest.mark.slow
 def test_where_spark_had_to_start_first_nothing_is_known(shop):
     shop.environment = None
     seen = []

@@ -64,6 +64,7 @@ def query_of(name, view, left, right):
     return f"SELECT {asked} FROM {view}"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", [*BINARY, *SET_OPERATIONS])
 def test_spark_still_answers_as_recorded(spark, columns, name):
     answers = recorded_answers()

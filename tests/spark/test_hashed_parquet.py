@@ -142,6 +142,7 @@ def check_random(spark, folder: Path, seed: int, columns: int, rows: int) -> Non
 
 
 @pytest.mark.spark
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(4))
 def test_rows_have_the_same_hash_from_the_writer_and_from_expressions(spark, seed, tmp_path):
     check_random(spark, tmp_path / "rows", seed, columns=12, rows=25)
@@ -220,6 +221,7 @@ COLUMNS = {
 
 
 @pytest.mark.spark
+@pytest.mark.sampled
 @pytest.mark.parametrize("columns", COLUMNS.values(), ids=COLUMNS.keys())
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS.keys())
 def test_files_are_the_same_byte_by_byte(spark, layout, columns, tmp_path, monkeypatch):
@@ -255,6 +257,7 @@ ORDERS = {
 
 
 @pytest.mark.spark
+@pytest.mark.sampled
 @pytest.mark.parametrize("cluster_by", ORDERS.values(), ids=ORDERS.keys())
 def test_rows_that_the_writer_sorts_are_in_the_order_of_spark(spark, cluster_by, tmp_path):
     frame = spark.sql(EDGES).repartition(3)

@@ -541,6 +541,7 @@ with tempfile.TemporaryDirectory() as folder:
 """
 
 
+@pytest.mark.slow
 def test_a_log_that_cannot_be_written_leaves_the_table_as_it_was():
     place = "/warehouse/shop/core/orders/_delta_log/00000000000000000001.json"
 

@@ -212,6 +212,7 @@ def test_a_long_string_is_shortened_upwards(text, expected):
     assert expected == shortened_high(text)
 
 
+@pytest.mark.slow
 @given(st.text(min_size=PREFIX + 1), st.text())
 def test_no_text_with_the_same_beginning_is_above_a_shortened_bound(text, end):
     high = shortened_high(text)
@@ -299,6 +300,7 @@ READ_BACK = {
 }
 
 
+@pytest.mark.slow
 @given(data=st.data())
 @settings(max_examples=150)
 def test_every_value_lies_between_its_bounds(data):

@@ -290,6 +290,7 @@ assert kept.read_text() == "mine"
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["other", "same"])
 def test_what_is_mounted_in_the_folder_of_a_branch_is_not_gone_into(branch, tmp_path, kind):
     own = ["unshare", "--map-root-user", "--mount"]

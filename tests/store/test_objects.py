@@ -82,6 +82,7 @@ with tempfile.TemporaryDirectory() as folder:
 """
 
 
+@pytest.mark.slow
 def test_a_table_that_may_not_be_read_is_not_absent():
     place = "/warehouse/shop/core/orders/_delta_log/_last_checkpoint"
     assert [f"could not read `{place}`: permission denied"] * 2 == run_script(DENIED).splitlines()

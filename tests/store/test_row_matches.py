@@ -39,6 +39,7 @@ def same(one, other):
     )
 
 
+@pytest.mark.slow
 def test_files_are_told_apart_as_by_a_look_at_every_row(tmp_path):
     table, random = table_in(tmp_path), Random(7)
     values = (None, 0.0, -0.0, 1.5, math.nan)

@@ -228,6 +228,7 @@ def test_the_names_of_endpoints_are_known_before_the_endpoints_are_loaded():
     assert sorted(each.name for each in ENDPOINTS) == sorted(names_of(local=True))
 
 
+@pytest.mark.slow
 def test_an_address_is_said_before_the_compiler_or_the_ledger_is_loaded():
     asked = "import sys, rocky.cli.commands.ui; print(*sys.modules)"
     said = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
@@ -235,6 +236,7 @@ def test_an_address_is_said_before_the_compiler_or_the_ledger_is_loaded():
     assert set() == slow & set(said.stdout.split())
 
 
+@pytest.mark.slow
 def test_an_index_is_lent_at_the_next_start_while_nothing_has_changed(shop):
     with serving(shop.workspace) as server:
         first = ask(server, "/api/v1/project").body
@@ -260,6 +262,7 @@ def test_an_index_that_was_lent_wrongly_is_mended_and_told(shop, monkeypatch):
         assert "stg_orders" in ask(server, "/api/v1/project").body.decode()
 
 
+@pytest.mark.slow
 def test_the_state_names_the_tables_that_a_running_run_has_claimed(shop):
     seen = []
     shop.before_write = lambda _name: seen.append(show_state(shop.workspace).claims)
@@ -269,6 +272,7 @@ def test_the_state_names_the_tables_that_a_running_run_has_claimed(shop):
     assert () == show_state(shop.workspace).claims
 
 
+@pytest.mark.slow
 def test_an_execution_has_the_word_that_a_run_and_the_page_have_for_it(shop):
     run(shop.workspace, RunRequest())
     run(shop.workspace, RunRequest())
@@ -277,6 +281,7 @@ def test_an_execution_has_the_word_that_a_run_and_the_page_have_for_it(shop):
     assert ["reused", "built"] == [each["outcome"] for each in found]
 
 
+@pytest.mark.slow
 def test_a_table_counts_its_tests_by_how_they_last_went(shop):
     asked = '[[tests]]\ntype = "unique"\ncolumn = "{}"\nseverity = "warning"\n'
     shop.write("models/stg_orders.toml", asked.format("id") + asked.format("country"))

@@ -5,6 +5,8 @@ import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
+
 from rocky.evidence.retention.collection import (
     CollectedTable,
     CollectionReport,
@@ -41,6 +43,7 @@ def live_file(shop: Shop, table: str) -> Path:
     return shop.folder(table) / snapshot.files[0].path
 
 
+@pytest.mark.slow
 def test_a_commit_that_was_edited_to_name_another_file_removes_nothing(tmp_path):
     shop = Shop(tmp_path)
     shop.run()
@@ -61,6 +64,7 @@ def test_a_commit_that_was_edited_to_name_another_file_removes_nothing(tmp_path)
     assert [] == verify(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_commit_that_no_run_made_removes_nothing(tmp_path):
     shop = Shop(tmp_path)
     shop.run()

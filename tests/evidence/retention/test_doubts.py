@@ -49,6 +49,7 @@ def test_a_ledger_that_was_rolled_back_collects_nothing_of_what_it_does_not_know
     assert 3 == len(past.stored("orders"))
 
 
+@pytest.mark.slow
 def test_a_log_that_lost_its_first_commits_keeps_everything(past):
     for number in range(12):
         past.build("orders", 50 - number, number)

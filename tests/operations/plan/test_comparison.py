@@ -51,6 +51,7 @@ def changed(document: Any, place: tuple[Any, ...]) -> Any:
     return found
 
 
+@pytest.mark.slow
 def test_every_leaf_of_a_payload_is_compared_and_its_move_has_words(tmp_path):
     planned = payload(tmp_path)
     leaves = list(places(planned))
@@ -72,6 +73,7 @@ def test_a_payload_that_is_nonsense_differs_and_breaks_nothing(runs):
     assert ["state"] == [each.kind for each in moves]
 
 
+@pytest.mark.slow
 def test_equal_payloads_have_nothing_to_say(tmp_path):
     planned = payload(tmp_path)
 

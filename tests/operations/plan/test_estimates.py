@@ -19,6 +19,7 @@ def built(root: Path) -> Shop:
     return shop
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("parallel", "expected"), [(1, 300), (2, 200)])
 def test_the_time_is_that_of_so_many_at_once(monkeypatch, tmp_path, parallel, expected):
     monkeypatch.setattr(
@@ -46,6 +47,7 @@ def test_what_is_not_to_be_built_takes_nothing(tmp_path):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_only_builds_that_succeeded_count(tmp_path):
     shop = built(tmp_path)
     shop.run()

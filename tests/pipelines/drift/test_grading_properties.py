@@ -3,6 +3,7 @@ twice, and the SQL gives the types that were promised."""
 
 from datetime import timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -54,6 +55,7 @@ def copied(decision: DriftDecision) -> tuple[t.StructField, ...]:
     return tuple(each.field for each in decision.projection)
 
 
+@pytest.mark.slow
 @given(COLUMNS, MAYBE, COLUMNS, DAYS)
 def test_no_column_goes_and_no_value_is_lost_without_a_replacement(source, recorded, target, days):
     decision = decide_drift(source, recorded, target, (), GraceTerms(TABLE, (), NOW, days))
@@ -66,6 +68,7 @@ def test_no_column_goes_and_no_value_is_lost_without_a_replacement(source, recor
             assert _holds(read_type(field.type), after[field.name])
 
 
+@pytest.mark.slow
 @given(COLUMNS, MAYBE, COLUMNS, DAYS)
 def test_every_live_column_is_copied(source, recorded, target, days):
     decision = decide_drift(source, recorded, target, (), GraceTerms(TABLE, (), NOW, days))
@@ -77,6 +80,7 @@ def test_every_live_column_is_copied(source, recorded, target, days):
     assert len(names) == len(set(names))
 
 
+@pytest.mark.slow
 @given(COLUMNS, MAYBE, MAYBE, DAYS)
 def test_the_sql_gives_the_types_that_are_promised(source, recorded, target, days):
     decision = decide_drift(source, recorded, target, (), GraceTerms(TABLE, (), NOW, days))
@@ -89,6 +93,7 @@ def test_the_sql_gives_the_types_that_are_promised(source, recorded, target, day
     ]
 
 
+@pytest.mark.slow
 @given(COLUMNS, MAYBE, COLUMNS, DAYS, st.floats(0, 9.9))
 def test_looking_again_decides_the_same_until_the_period_ends(
     source, recorded, target, days, later
@@ -109,6 +114,7 @@ def test_looking_again_decides_the_same_until_the_period_ends(
         assert () == again.ended
 
 
+@pytest.mark.slow
 @given(COLUMNS, COLUMNS, DAYS)
 def test_after_the_last_period_the_copy_is_what_the_source_is(source, target, days):
     first = decide_drift(source, None, target, (), GraceTerms(TABLE, (), NOW, days))

@@ -47,6 +47,7 @@ def try_run(lake: LakeProject, together: Barrier) -> PipelineResult | LedgerLock
         return refused
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 4])
 def test_runs_at_the_same_time_copy_every_row_once(lake, count):
     together = Barrier(count)
@@ -64,6 +65,7 @@ def test_runs_at_the_same_time_copy_every_row_once(lake, count):
     assert [] == verify(lake.root)
 
 
+@pytest.mark.slow
 def test_a_watermark_that_is_deleted_while_a_run_begins_is_not_written_again_by_it(
     lake, monkeypatch
 ):
@@ -82,6 +84,7 @@ def test_a_watermark_that_is_deleted_while_a_run_begins_is_not_written_again_by_
     assert [1, 2, 9] == [row["id"] for row in lake.rows()]
 
 
+@pytest.mark.slow
 def test_a_run_beside_one_that_writes_is_refused_and_changes_nothing(lake):
     writing, go_on = Event(), Event()
 

@@ -14,6 +14,7 @@ def types(project: LoadProject) -> dict[str, str]:
     return {each.name: each.type.text for each in project.snapshot(ORDERS).schema}
 
 
+@pytest.mark.slow
 def test_a_new_column_is_added_and_is_null_in_the_rows_before(tmp_path):
     project = LoadProject(tmp_path)
     project.put_text("one.csv", "id,country\n1,DE\n")
@@ -55,6 +56,7 @@ def test_a_type_widens_with_its_rows(tmp_path):
     assert [] == verify(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_narrower_type_is_cast_to_that_of_the_table(tmp_path):
     project = LoadProject(tmp_path)
     project.put_parquet("one.parquet", [{"id": 1}], id=pa.int64())
@@ -68,6 +70,7 @@ def test_a_narrower_type_is_cast_to_that_of_the_table(tmp_path):
     assert [1, 2, 3] == project.ids()
 
 
+@pytest.mark.slow
 def test_text_is_read_as_the_types_of_the_table(tmp_path):
     project = LoadProject(tmp_path)
     project.put_text("one.csv", "id,code\n1,A7\n")
@@ -80,6 +83,7 @@ def test_text_is_read_as_the_types_of_the_table(tmp_path):
     assert {"A7", "007"} == {row["code"] for row in project.rows(ORDERS)}
 
 
+@pytest.mark.slow
 def test_text_that_is_not_of_the_tables_type_fails_and_nothing_is_loaded(tmp_path):
     project = LoadProject(tmp_path)
     project.put_text("one.csv", "id\n1\n")
@@ -156,6 +160,7 @@ def test_a_contract_that_the_columns_break_loads_nothing(tmp_path):
     assert not (tmp_path / "warehouse/raw/files/orders/_delta_log").exists()
 
 
+@pytest.mark.slow
 def test_a_row_that_breaks_the_contract_loads_nothing(tmp_path):
     promised = '[[columns]]\nname = "id"\ntype = "bigint"\nnullable = false\n'
     write(tmp_path, {"promises/orders.toml": promised})

@@ -144,6 +144,7 @@ def test_two_runners_that_find_one_file_do_not_both_load_it(tmp_path):
     assert [1] == project.ids()
 
 
+@pytest.mark.slow
 def test_a_runner_whose_ledger_knows_nothing_of_the_table_loads_nothing(tmp_path):
     project = LoadProject(tmp_path)
     project.put_text("zero.csv", "id\n0\n")

@@ -2,6 +2,8 @@
 
 import gzip
 
+import pytest
+
 from rocky.ledger.pipeline_state import load_file_hashes
 from rocky.operations.governance.erase import EraseRequest, erase
 from rocky.operations.workspace import Workspace
@@ -13,6 +15,7 @@ ONE = "id,country\n1,DE\n2,FR\n"
 TWO = "id,country\n3,DE\n"
 
 
+@pytest.mark.slow
 def test_a_file_is_loaded_once_and_a_later_one_is_added(tmp_path):
     project = LoadProject(tmp_path)
     project.put_text("one.csv", ONE)
@@ -145,6 +148,7 @@ def test_a_format_that_is_set_holds_for_files_of_any_other_suffix(tmp_path):
     assert [1, 2] == project.ids()
 
 
+@pytest.mark.slow
 def test_a_delimiter_and_a_missing_header_are_heeded(tmp_path):
     options = '[pipeline.bronze.options]\ncsv_delimiter = ";"\n'
     project = LoadProject(tmp_path, more=options)
@@ -162,6 +166,7 @@ def test_a_delimiter_and_a_missing_header_are_heeded(tmp_path):
     ] == sorted(project.rows(ORDERS), key=lambda row: row["id"])
 
 
+@pytest.mark.slow
 def test_truncate_first_makes_the_table_what_the_folder_holds(tmp_path):
     project = LoadProject(tmp_path, more="[pipeline.bronze.options]\ntruncate_first = true\n")
     one = project.put_text("one.csv", ONE)
@@ -180,6 +185,7 @@ def test_truncate_first_makes_the_table_what_the_folder_holds(tmp_path):
     assert [] == verify(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_full_refresh_loads_all_files_anew_and_forgets_those_that_are_gone(tmp_path):
     project = LoadProject(tmp_path)
     one = project.put_text("one.csv", ONE)

@@ -32,6 +32,7 @@ def test_a_planted_commit_that_stays_refuses_the_load(planted):
     assert [1] == project.ids()
 
 
+@pytest.mark.slow
 def test_a_planted_commit_that_is_gone_when_the_table_is_written_hides_no_file(
     planted, monkeypatch
 ):

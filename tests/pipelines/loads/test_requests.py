@@ -88,6 +88,7 @@ def test_a_file_that_changes_while_it_is_looked_at_fails_its_table(tmp_path, mon
     assert [1, 2] == project.ids()
 
 
+@pytest.mark.slow
 def test_a_run_that_is_resumed_leaves_what_it_has_loaded(tmp_path):
     project = LoadProject(tmp_path, target="")
     project.put_text("orders.csv", "id\n1\n")
@@ -105,6 +106,7 @@ def test_a_run_that_is_resumed_leaves_what_it_has_loaded(tmp_path):
         project.run(resume="run-1")
 
 
+@pytest.mark.slow
 def test_checks_look_at_all_tables_and_fail_the_run(tmp_path):
     failing = 'assertions = [ { type = "not_null", column = "id" } ]\nrow_count = true\n'
     project = LoadProject(tmp_path, more=CHECKS + failing, target="")
@@ -124,6 +126,7 @@ def test_checks_look_at_all_tables_and_fail_the_run(tmp_path):
     assert 0 != report.run.exit_code
 
 
+@pytest.mark.slow
 def test_loads_are_replayed_from_the_files_they_read(tmp_path):
     project = LoadProject(tmp_path)
     project.put_text("one.csv", "id,city\n1,Rome\n")

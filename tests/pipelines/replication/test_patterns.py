@@ -63,6 +63,7 @@ def test_a_name_that_does_not_fit_does_not_match(pattern, schema):
 PARTS = st.lists(st.from_regex(r"[a-z][a-z0-9]{0,5}", fullmatch=True), min_size=3, max_size=6)
 
 
+@pytest.mark.slow
 @given(PARTS)
 def test_parts_that_were_joined_come_back_in_order(parts):
     components = match_schema("src__" + "__".join(parts), REGIONS)

@@ -283,6 +283,7 @@ SCHEMAS = st.lists(PART, min_size=1, max_size=4).map(lambda parts: "src__" + "__
 TEMPLATE = st.sampled_from(["{tenant}", "{tenant}__{regions}", "{regions:}_{connector}", "all"])
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(SCHEMAS, st.sampled_from(["t", "T", "u"])), min_size=1, unique=True),
     TEMPLATE,

@@ -110,6 +110,7 @@ def test_a_source_that_has_not_changed_needs_no_spark(tmp_path):
     assert {HISTORY: "reused"} == statuses(report)
 
 
+@pytest.mark.slow
 def test_a_source_that_has_changed_is_looked_at_again(tmp_path):
     project = SnapshotProject(tmp_path)
     project.run()
@@ -121,6 +122,7 @@ def test_a_source_that_has_changed_is_looked_at_again(tmp_path):
     assert [1, 2] == sorted(row["id"] for row in project.rows(HISTORY))
 
 
+@pytest.mark.slow
 def test_a_table_of_the_warehouse_is_read_where_no_source_is_declared(tmp_path):
     project = SnapshotProject(tmp_path)
     without_source(project)

@@ -150,6 +150,7 @@ def test_a_shallow_clone_names_the_way_out(repo, tmp_path):
         resolve_ref(found, "v1")
 
 
+@pytest.mark.slow
 def test_on_the_main_branch_itself_the_base_is_what_it_was_published_as(repo, tmp_path):
     clone = make_repo(tmp_path / "clone")
     clone.git("remote", "add", "origin", str(repo.root))

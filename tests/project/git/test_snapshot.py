@@ -43,6 +43,7 @@ def files_below(folder):
     )
 
 
+@pytest.mark.slow
 def test_a_snapshot_holds_the_projects_folder_and_what_its_links_lead_to(repo, tmp_path):
     snapshot = check_out(find_repository(repo.root / "shop"), repo.git("rev-parse", "v1"), tmp_path)
 
@@ -111,6 +112,7 @@ def nested(tmp_path):
     return made
 
 
+@pytest.mark.slow
 def test_a_submodule_is_read_at_the_commit_that_was_recorded(nested, tmp_path):
     (nested.root / "sub/i.sql").write_text("2\n")
     snapshot = check_out(find_repository(nested.root), "HEAD", tmp_path / "into")
@@ -119,12 +121,14 @@ def test_a_submodule_is_read_at_the_commit_that_was_recorded(nested, tmp_path):
     assert () == snapshot.missing
 
 
+@pytest.mark.slow
 def test_a_submodule_that_is_not_checked_out_is_named(nested, tmp_path):
     nested.git("submodule", "deinit", "-q", "-f", "sub")
 
     assert ("sub",) == check_out(find_repository(nested.root), "HEAD", tmp_path / "i").missing
 
 
+@pytest.mark.slow
 def test_a_submodules_commit_that_is_not_here_is_refused(nested, tmp_path):
     nested.git("update-index", "--cacheinfo", f"160000,{'1' * 40},sub")
     nested.git("commit", "-q", "-m", "a commit nobody has")

@@ -89,6 +89,7 @@ def test_identity_is_what_the_settings_say(repo, monkeypatch):
     assert Identity("Ada L", "ada@example.com") == find_identity(here)
 
 
+@pytest.mark.slow
 def test_what_compiling_keeps_is_no_change_of_the_project(repo):
     here = find_repository(repo.root / "p")
     repo.write({"p/.rocky/cache/records": "1"})
