@@ -14,6 +14,7 @@ from typing import Final
 
 from rocky.frames.fragments import Fragment, sql
 from rocky.frames.layers import written
+from rocky.language.names import split_name
 
 _HARMLESS: Final = re.compile(r"count\(\*\)| \* ", re.IGNORECASE)
 
@@ -119,4 +120,4 @@ def scope_of_join(
 
 
 def _last_part(table: str) -> str:
-    return table.rpartition(".")[2].strip("`").lower()
+    return split_name(table)[-1].lower()
