@@ -78,8 +78,10 @@ class PlanPlaces:
         return path, (span.start, span.end) if path is not None and isinstance(span, Span) else None
 
 
-def build_plan(make: Callable[[], Any], frames: Frames, places: PlanPlaces) -> PythonPlan:
-    """The plan of the frame that some code makes."""
+def build_plan(
+    make: Callable[[], Any], frames: Frames, places: PlanPlaces, *, with_frames: bool = False
+) -> PythonPlan:
+    """The plan of the frame that some code makes; if asked for, with what each call gives."""
     NeedsRows.latest = None
     try:
         made = make()
@@ -89,7 +91,8 @@ def build_plan(make: Callable[[], Any], frames: Frames, places: PlanPlaces) -> P
         if not is_frame(made):
             kind = type(made).__name__
             return PythonPlan(failure=PlanNote(f"returns `{kind}`, which is no DataFrame"))
-        return _plan_of(frames.lowered(made), relation_of(made, frames.session), places)
+        relation = relation_of(made, frames.session) if with_frames else None
+        return _plan_of(frames.lowered(made), relation, places)
     except NeedsRows as stopped:
         return PythonPlan(needs_rows=places.note(stopped.what, stopped.site))
     except BaseException as error:  # noqa: BLE001 - whatever the author's code raises is told
@@ -100,7 +103,7 @@ def _plan_of(lowered: LoweredPlan, relation: Any, places: PlanPlaces) -> PythonP
     text, lowering = lowered.text, lowered.lowering
     numbers: dict[Site, int] = {}
     at = [-1 if each is None else numbers.setdefault(each, len(numbers)) for each in text.sites]
-    listed = plan_frames(lowered, relation, numbers)
+    listed = plan_frames(lowered, relation, numbers) if relation is not None else []
     code = lowering.tables.functions
     unsure = [key for key, each in code.items() if not each.digest and each.name != UNKNOWN]
     return PythonPlan(

@@ -30,6 +30,7 @@ from rocky.project.python_models import content_hash
 
 PLANS: Final = "plans.bin"
 _KEPT_EACH: Final = 6
+_WITH_FRAMES: Final = b"frames"
 _KEPT: Final = Decoder(dict[str, list[tuple[bytes, bytes]]])
 
 
@@ -38,7 +39,8 @@ class ProjectPlans:
 
     `place` is the project under whose name they are kept, None to keep none. Closing it ends the
     process that builds, and writes down what it built. `meanwhile` is called while a plan is waited
-    for.
+    for. With `frames`, plans say what each call gives: an editor asks that, and no compile shall
+    pay for it.
     """
 
     def __init__(
@@ -50,6 +52,7 @@ class ProjectPlans:
         seconds: float,
         jobs: int = 1,
         meanwhile: Callable[[], None] | None = None,
+        frames: bool = False,
     ) -> None:
         self.use: PlanUse = "built" if builds else "kept"
         self.hindrance: str | None = None
@@ -57,6 +60,7 @@ class ProjectPlans:
         self._place = place
         self._stamp = cache_stamp() if place is not None else b""
         self._limits = seconds, jobs, meanwhile
+        self._frames = frames
         self._process: PlanProcess | None = None
         self._kept: dict[str, list[tuple[bytes, bytes]]] | None = None
         self._known: dict[bytes, PythonPlan | bytes] = {}
@@ -76,15 +80,21 @@ class ProjectPlans:
     def prepare(self, requests: Sequence[PlanRequest]) -> None:
         """Have the plans of some models ready, building those that are nowhere."""
         marked = [(fingerprint(each), each) for each in requests]
-        self._build([each for each in marked if self._recalled(each[0]) is None])
+        self._build([each for each in marked if self._fit(each[0]) is None])
 
     def find(self, request: PlanRequest) -> PythonPlan | None:
         mark = fingerprint(request)
-        found = self._recalled(mark)
+        found = self._fit(mark)
         if found is None:
             self._build([(mark, request)])
-            found = self._recalled(mark)
-        return found
+            found = self._fit(mark)
+        # Where nothing is built, a plan that says less is better than none.
+        return found or self._recalled(mark)
+
+    def _fit(self, mark: bytes) -> PythonPlan | None:
+        """A plan that says all that is asked for."""
+        plain = None if self._frames else self._recalled(mark)
+        return plain or self._recalled(mark + _WITH_FRAMES)
 
     def close(self) -> None:
         if self._process is not None:
@@ -110,10 +120,14 @@ class ProjectPlans:
         wanted = {each.model.key: (mark, each) for mark, each in requests}
         self._process = self._process or PlanProcess(*self._limits)
         modules = SentModules()
-        targets = [encode_target(each, self._root, modules) for _, each in wanted.values()]
+        targets = [
+            {**encode_target(each, self._root, modules), "frames": self._frames}
+            for _, each in wanted.values()
+        ]
         try:
             for key, plan in self._process.build(targets, modules):
                 mark, request = wanted[key]
+                mark += _WITH_FRAMES if self._frames else b""
                 self._known[mark] = plan
                 if not plan.passing and request.model.imports.doubt is None:
                     self._fresh.setdefault(key, []).insert(0, (mark, pack_plan(plan)))

@@ -225,7 +225,7 @@ def _build(target: dict[str, Any], guard: Guard) -> PythonPlan:
             }
             return _function(path, target["text"], target["function"])(**inputs)
 
-        plan = build_plan(make, frames, places)
+        plan = build_plan(make, frames, places, with_frames=target.get("frames", False))
     # Where it looks for lines to show, it opens files whose code came along.
     others = _others(guard.opened, (path, *texts)) if guard.opened else []
     if others:

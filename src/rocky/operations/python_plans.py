@@ -74,6 +74,7 @@ def _plans(
     place: Path | None,
     seconds: float | None = None,
     meanwhile: Callable[[], None] | None = None,
+    frames: bool = False,
 ) -> Plans:
     off = project.config.python.analyse == "never" and asker != "by name"
     if off or not has_python(project):
@@ -88,6 +89,7 @@ def _plans(
         seconds=seconds or SECONDS,
         jobs=plan_jobs(),
         meanwhile=meanwhile,
+        frames=frames,
     )
 
 
@@ -130,7 +132,7 @@ def plans_of_session(
             if place == (project.root, builds) and project.config.python.analyse != "never":
                 # What was built while texts were typed is asked for again at once.
                 return found
-        found = _plans(project, asker, cache=True, place=None, meanwhile=meanwhile)
+        found = _plans(project, asker, cache=True, place=None, meanwhile=meanwhile, frames=True)
         if found is not NO_PLANS:
             kept.append(((project.root, builds), found))
         return found
