@@ -169,3 +169,10 @@ def test_a_query_over_files_that_do_not_fit_pieces_is_spread(tmp_path):
     found = choose_layout(own, COLUMNS, AUTO, [3 * TARGET_FILE_BYTES], (), lambda: large)
 
     assert found.spread
+
+
+def test_rows_of_a_view_are_handed_over_however_they_are_read(tmp_path):
+    own = source_model(tmp_path, ROW_WISE)
+    found = choose_layout(own, COLUMNS, AUTO, [TARGET_FILE_BYTES], (), tuple)
+
+    assert (1, False, False) == (found.pieces, found.in_one_task, found.by_files)

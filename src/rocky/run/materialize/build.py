@@ -182,9 +182,11 @@ def choose_layout(
         return replace(layout, in_one_task=True, in_one_file=True)
     if layout.partition_columns or len(sizes) > 1 or not is_row_wise(model.sql):
         return layout
+    # A view that is read may join and group, whatever is done with its rows here.
+    read = files()
     if layout.pieces == 1:
-        return replace(layout, in_one_task=True)
-    return replace(layout, by_files=split_files(files(), layout.pieces) is not None)
+        return replace(layout, in_one_task=bool(read))
+    return replace(layout, by_files=split_files(read, layout.pieces) is not None)
 
 
 def is_row_wise(sql: str) -> bool:
