@@ -276,3 +276,38 @@ def test_a_join_whose_names_clash_gives_what_its_layers_give(make) -> None:
     layered = f"WITH {common} SELECT {listed} FROM {top.name}"
 
     assert facts(layered, tables)[:2] == facts(made.sql, tables)[:2]
+
+
+_EITHER = "status IS NULL OR id < 3"
+DIFFERENT_FILTERS = {
+    "texts, one after the other": (
+        lambda o, c: o.filter(_EITHER).filter("customer_id > 1"),
+        lambda o, c: o.filter(f"{_EITHER} AND customer_id > 1"),
+    ),
+    "columns, one after the other": (
+        lambda o, c: o.filter(F.col("status").isNull() | (F.col("id") < 3)).filter(
+            F.col("customer_id") > 1
+        ),
+        lambda o, c: o.filter(f"{_EITHER} AND customer_id > 1"),
+    ),
+    "before a join and after it": (
+        lambda o, c: o.filter(_EITHER).join(c, "customer_id").filter("name > 'a'"),
+        lambda o, c: o.join(c, "customer_id").filter(f"{_EITHER} AND name > 'a'"),
+    ),
+    "by chance, before a join or after it": (
+        lambda o, c: o.filter("uniform(0, 10, 7) > 5").join(c, "customer_id"),
+        lambda o, c: o.join(c, "customer_id").filter("uniform(0, 10, 7) > 5"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", DIFFERENT_FILTERS)
+def test_filters_that_keep_other_rows_have_another_hash(case: str) -> None:
+    tables = tables_by_name({name: parse_schema(each) for name, each in TABLES.items()})
+    with Frames(TABLES) as frames:
+        one, other = (
+            frames.check(make(frames.orders, frames.customers)).sql
+            for make in DIFFERENT_FILTERS[case]
+        )
+
+    assert facts(one, tables)[2] != facts(other, tables)[2]

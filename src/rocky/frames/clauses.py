@@ -13,9 +13,12 @@ from typing import Final
 from rocky.frames.fragments import AND, Fragment, joined, operand, sql
 from rocky.frames.join_scope import JoinScope, follow
 from rocky.frames.layers import Layer
+from rocky.language.functions.catalogue import find_function
 
 _TABLE: Final = re.compile(r"[\w.]+")
-_CHANCE: Final = re.compile(r"rand|uuid|shuffle|monotonically", re.IGNORECASE)
+_CALLED: Final = re.compile(r"(\w+)`?\s*\(")
+_WORDS: Final = frozenset("and between case cast else in like not or then try_cast when".split())
+"""What may stand before a parenthesis and is no function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +167,14 @@ def _keeps(join: Clauses, conditions: tuple[Fragment, ...]) -> bool:
     texts = [each.text for each in conditions]
     # A right or full join has rows that such a condition would take away.
     whole = any(each in join.table.text for each in (" RIGHT JOIN ", " FULL OUTER JOIN "))
-    return not (whole or _CHANCE.search(" ".join(texts))) and join.scope.admits("", *texts)
+    return not (whole or any(map(_may_differ, texts))) and join.scope.admits("", *texts)
+
+
+def _may_differ(text: str) -> bool:
+    """Whether a condition calls what may answer otherwise for each row that it is asked of."""
+    called = set(_CALLED.findall(text.lower())) - _WORDS
+    known = map(find_function, called)
+    return any(each is None or not each.deterministic for each in known)
 
 
 def _texts(clauses: Clauses) -> tuple[str, ...]:

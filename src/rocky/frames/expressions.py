@@ -9,15 +9,7 @@ from typing import Any, Final
 
 from rocky.diagnostics import Code
 from rocky.frames.code_digest import code_digest
-from rocky.frames.fragments import (
-    ATOM,
-    COMPARED,
-    NOT,
-    Fragment,
-    joined,
-    operand,
-    sql,
-)
+from rocky.frames.fragments import ATOM, COMPARED, NOT, Fragment, joined, operand, sql, text_level
 from rocky.frames.layers import written
 from rocky.frames.literals import NoSql, literal_sql, parsed_type, type_of
 from rocky.frames.lowering import GEO_SETTING, TIME_SETTING, Lowering, refuse_setting
@@ -90,7 +82,8 @@ def _text(message: Any, scope: Scope, site: Site | None) -> Fragment:
     found, _, star = scope.text(message.expression, site)
     if star:
         return found
-    return sql(found, "\n" if "--" in message.expression else "", site=site, level=0)
+    end = "\n" if "--" in message.expression else ""
+    return sql(found, end, site=site, level=text_level(message.expression))
 
 
 def _star(message: Any, scope: Scope, site: Site | None) -> Fragment:

@@ -4,6 +4,7 @@ A fragment is never changed. What is said of a place in the finished text is sai
 the smallest piece there; glue that stands between belongs to whoever wrote around it.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Final, NamedTuple
 
 from rocky.diagnostics.diagnostic import Span
 from rocky.frames.sites import Site
+from rocky.language.quotes import only_code
 
 Piece = tuple[str, Site | None]
 
@@ -41,6 +43,11 @@ def sql(*parts: "str | Fragment", site: Site | None = None, level: int = ATOM) -
         else:
             pieces.extend(part.pieces)
     return Fragment(tuple(pieces), level)
+
+
+def text_level(text: str) -> int:
+    """How tightly an author's SQL binds at least: nothing in it is looser than an OR."""
+    return 0 if re.search(r"\bor\b|->", only_code(text), re.IGNORECASE) else AND
 
 
 def operand(fragment: Fragment, level: int = ATOM) -> Fragment:

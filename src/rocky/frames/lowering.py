@@ -230,7 +230,9 @@ class Lowering:
             items = with_own_names(items, columns, bound)
             listed = listed_items(items, names, whole)
             layer = self.layer(sql(head, listed, table, rest), columns, inputs, known=bound.known)
-        layer.clauses = clauses_of(head, listed, table, sql(rest))
+        layer.clauses = clauses_of(
+            head, listed, table, sql(rest) if isinstance(rest, str) else rest
+        )
         if lasting and source is None and not distinct:
 
             def exposed(child: Layer, at: int) -> Layer:

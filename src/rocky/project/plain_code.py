@@ -10,6 +10,8 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from rocky.project.plain_libraries import PLAIN_NAMES, PLAIN_PARTS
+
 PLAIN_MODULES: Final = frozenset(
     {
         "__future__",
@@ -67,12 +69,14 @@ _NAMES: Final = frozenset(
 _ATTRIBUTES: Final = frozenset(
     {
         "active",
+        "astimezone",
         "builder",
         "cache_clear",
         "catalog",
         "conf",
         "environ",
         "fromfile",
+        "fromtimestamp",
         "genfromtxt",
         "getActiveSession",
         "getOrCreate",
@@ -86,6 +90,7 @@ _ATTRIBUTES: Final = frozenset(
         "rdd",
         "read",
         "readStream",
+        "sample",
         "set_option",
         "sparkContext",
         "sparkSession",
@@ -94,7 +99,15 @@ _ATTRIBUTES: Final = frozenset(
         "utcnow",
     }
 )
-_READS: Final = ("read_", "_", "from_file")
+_MODULES: Final = frozenset(
+    """
+    builtins codecs ctypes gc glob importlib inspect io locale os pathlib platform posix secrets
+    shutil socket subprocess sys tempfile threading uuid warnings
+    """.split()
+)
+"""Modules that others have as names of their own: `json.codecs` opens files."""
+_MOMENTS: Final = frozenset({"now", "today"})
+"""Texts that libraries for tables read as the time it is."""
 
 
 _LOOKED_AT: Final = frozenset(
@@ -107,6 +120,9 @@ _LOOKED_AT: Final = frozenset(
         ast.Global,
         ast.AsyncFunctionDef,
         ast.Await,
+        ast.BinOp,
+        ast.Constant,
+        ast.Import,
     }
 )
 
@@ -124,22 +140,29 @@ def _irregularities(nodes: Sequence[ast.AST]) -> Iterator[str]:
         for operator, each in zip(node.ops, node.comparators, strict=True)
         if isinstance(operator, ast.In | ast.NotIn)
     }
+    libraries = _libraries(nodes)
+    bases = {id(each.value) for each in nodes if libraries and isinstance(each, ast.Attribute)}
     for node in nodes:
         if node.__class__ not in _LOOKED_AT:
             continue
+        yield from _of_libraries(node, libraries)
         match node:
             case ast.Name(id=name) if name in _NAMES:
                 yield f"`{name}`"
+            case ast.Name(id=name) if name in libraries and id(node) not in bases:
+                yield f"`{name}` as a value"
             case ast.Attribute(attr=name) if not isinstance(node.ctx, ast.Load):
                 yield f"`.{name}` is assigned to"
-            case ast.Attribute(attr=name) if name in _ATTRIBUTES or name.startswith(_READS):
+            case ast.Attribute(attr=name) if _is_irregular(name) or name.startswith("_"):
                 yield f"`.{name}`"
             case ast.ImportFrom(names=names):
                 yield from (
                     f"`{each.name}`"
                     for each in names
-                    if each.name in _ATTRIBUTES or each.name.startswith("read_") or each.name == "*"
+                    if _is_irregular(each.name) or each.name == "*"
                 )
+            case ast.BinOp() if _is_of_keys(node.left) or _is_of_keys(node.right):
+                yield "a set of keys, whose order is another in each process"
             case ast.Set() | ast.SetComp() if id(node) not in compared:
                 yield "a set, whose order is another in each process"
             case ast.Global():
@@ -148,3 +171,51 @@ def _irregularities(nodes: Sequence[ast.AST]) -> Iterator[str]:
                 yield "`async`"
             case _:
                 pass
+
+
+def _is_irregular(name: str) -> bool:
+    return name in _ATTRIBUTES or name in _MODULES or name.startswith(("read_", "from_file"))
+
+
+def _is_of_keys(node: ast.expr) -> bool:
+    """Whether an operand is a view of keys or items, of which an operator makes a set."""
+    called = node.func if isinstance(node, ast.Call) else None
+    return isinstance(called, ast.Attribute) and called.attr in ("keys", "items")
+
+
+def _libraries(nodes: Sequence[ast.AST]) -> dict[str, str]:
+    """What a file calls the libraries for numbers and tables, and parts of them."""
+    return {
+        each.asname or each.name.partition(".")[0]: each.name
+        if each.asname
+        else each.name.partition(".")[0]
+        for node in nodes
+        if isinstance(node, ast.Import)
+        for each in node.names
+        if each.name.partition(".")[0] in PLAIN_NAMES
+    }
+
+
+def _of_libraries(node: ast.AST, libraries: dict[str, str]) -> Iterator[str]:
+    """What of them is more than computing."""
+    match node:
+        case ast.Import(names=names):
+            for each in names:
+                if each.name.partition(".")[0] in PLAIN_NAMES and each.name not in PLAIN_PARTS:
+                    yield f"`{each.name}`"
+        case ast.ImportFrom(module=str(module), names=names, level=0):
+            library = module.partition(".")[0]
+            allowed = PLAIN_NAMES.get(library)
+            if allowed is not None and module not in PLAIN_PARTS:
+                yield f"`{module}`"
+            elif allowed is not None and module == library:
+                yield from (f"`{each.name}`" for each in names if each.name not in allowed)
+        case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name in libraries:
+            # Of a part, such as `pyarrow.compute`, what it has are functions over values.
+            allowed = PLAIN_NAMES.get(libraries[name])
+            if allowed is not None and attribute not in allowed:
+                yield f"`{name}.{attribute}`"
+        case ast.Constant(value=str(text)) if libraries and text.strip().lower() in _MOMENTS:
+            yield f"the text `{text}`"
+        case _:
+            return

@@ -10,6 +10,7 @@ less than all of its code. Spark's own version is compared elsewhere.
 
 import ast
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterator, Sequence
@@ -94,6 +95,10 @@ def _real_path(file: str, folders: dict[str, str]) -> str:
     return os.path.realpath(found) if is_link else found
 
 
+_COOKIE: Final = re.compile(rb"(?:[^\n]*\n)?[^\n#]*#[^\n]*?coding[:=][ \t]*([-\w.]+)")
+"""What says in one of the first two lines in which encoding a file is."""
+
+
 class _Search:
     """Files are read once, in the order in which they are found."""
 
@@ -137,6 +142,10 @@ class _Search:
             self._doubt(f"the module `{module}` cannot be read")
             return
         self.files[file] = data
+        cookie = _COOKIE.match(data)
+        if cookie is not None and cookie[1].lower().replace(b"_", b"-") not in (b"utf-8", b"utf8"):
+            # Python reads another text there than is looked at here.
+            self.irregularity = self.irregularity or f"the encoding of `{module}`"
         yield file, data.decode("utf-8", "surrogateescape")
 
     def _packages_of(self, file: Path) -> Iterator[Path]:

@@ -69,7 +69,7 @@ def code_of(root: Path, function: ProjectFunction) -> Iterator[Any]:
 def shared_code(root: Path, path: str, imports: Imports) -> Iterator[None]:
     """Inside, a file of a project finds the modules beside it, and in the folders above."""
     root = root.absolute()
-    if not imports.code:
+    if not imports.code and imports.doubt is None:
         yield
         return
     folders = [str(each) for each in (root / path).parents if each.is_relative_to(root)]

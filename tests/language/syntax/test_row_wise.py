@@ -35,6 +35,7 @@ NOT_ROW_WISE = [
     "SELECT row_number() OVER (ORDER BY a) AS n FROM t",
     "SELECT sum(a) FILTER (WHERE b) AS n FROM t",
     "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY a) AS n FROM t",
+    "SELECT any(a > 3) AS b FROM t",
     "SELECT a FROM t WHERE a IN (SELECT a FROM u)",
     "SELECT a, (SELECT max(b) FROM u) AS b FROM t",
     "WITH x AS (SELECT * FROM t) SELECT * FROM x WHERE EXISTS (SELECT 1 FROM x)",

@@ -14,7 +14,7 @@ _CLAUSES: Final = frozenset({"expressions", "from_", "where", "with_", "pipe"})
 _OF_A_TABLE: Final = frozenset({"this", "db", "catalog", "alias"})
 _OF_A_SUBQUERY: Final = frozenset({"this", "alias", "pipe"})
 _PIPED: Final = frozenset({"as", "drop", "extend", "select", "set", "where"})
-_OVER_ROWS: Final = (exp.AggFunc, exp.Window, exp.WithinGroup, exp.Filter, exp.UDTF)
+_OVER_ROWS: Final = (exp.AggFunc, exp.Any, exp.Window, exp.WithinGroup, exp.Filter, exp.UDTF)
 
 
 def row_wise_calls(sql: str) -> frozenset[str] | None:

@@ -34,6 +34,7 @@ from rocky.ledger.readers.commits import open_lookup_reader
 from rocky.operations.branch.lookup import fetch_branch_state, open_view
 from rocky.operations.changes.revisions import Sides, open_sides
 from rocky.operations.findings import SideBroken
+from rocky.operations.python_plans import judge
 from rocky.operations.workspace import (
     Workspace,
     compile_workspace,
@@ -54,7 +55,12 @@ def open_change(workspace: Workspace, name: str, now: datetime) -> Iterator[Cand
     repository = _repository(workspace, record)
     if repository is None:
         yield _judge(
-            workspace, record, compile_workspace(workspace, asker="person"), None, (None, None), now
+            workspace,
+            record,
+            compile_workspace(workspace, asker=judge(workspace.environment)),
+            None,
+            (None, None),
+            now,
         )
         return
     past = find_change_base(repository, record)
