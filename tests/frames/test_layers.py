@@ -99,3 +99,20 @@ def test_a_type_in_a_long_plan_is_found_without_a_deep_stack() -> None:
             frame = frame.withColumn(f"c{at}", F.col("id") + at)
 
         assert "bigint" == frame.schema["c119"].dataType.simpleString()
+
+
+@pytest.mark.parametrize(
+    ("make", "names"),
+    [
+        (lambda o: o.select("NAME", F.col("Id")), ["NAME", "Id"]),
+        (lambda o: o.select(o["NAME"]), ["NAME"]),
+        (lambda o: o.groupBy("NAME").count(), ["NAME", "count"]),
+        (lambda o: o.toDF("A", "B").select("a"), ["a"]),
+        (lambda o: o.orderBy("NAME"), ["id", "name"]),
+    ],
+)
+def test_a_column_is_spelt_as_it_is_asked_for(make, names):
+    with Frames({"orders": "id bigint, name string"}) as frames:
+        found = frames.check(make(frames.orders))
+
+    assert names == [each.name for each in found.columns]

@@ -6,6 +6,7 @@ import py_compile
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,9 @@ import pytest
 from rocky.analysis.lineage import ColumnRef, Lineage
 from rocky.compiler.fingerprints import fingerprints_of
 from rocky.errors import InvalidRequest, RockyError
+from rocky.ledger import open_ledger
+from rocky.operations.branch.change import open_change
+from rocky.operations.branch.lifecycle import CreateRequest, create
 from rocky.operations.changes.revisions import open_sides
 from rocky.operations.check.ci import CiRequest, ci
 from rocky.operations.check.emit_sql import EmitSqlRequest, emit_sql
@@ -330,6 +334,21 @@ def test_a_change_is_compared_by_the_plans_of_its_code_only_where_that_is_asked_
             counts.append([len(columns(each, "paid")) for each in (sides.base, sides.head)])
 
     assert [[0, 0], [2, 1]] == counts
+
+
+@pytest.mark.slow
+def test_a_branch_is_judged_without_its_code_outside_git_too(tmp_path: Path) -> None:
+    workspace = open_project(tmp_path, files_of({"paid": (PAID, INPUTS)}))
+    with open_ledger(tmp_path / ".rocky-state.db"):
+        pass
+    create(workspace, CreateRequest("b1"))
+    counts = []
+    for environment in ({}, {"ROCKY_ANALYSE": "always"}):
+        looking = replace(workspace, environment=environment)
+        with open_change(looking, "b1", datetime(2026, 1, 2, tzinfo=UTC)) as found:
+            counts.append(len(columns(found.compilation, "paid")))
+
+    assert [0, 2] == counts
 
 
 def test_another_word_than_the_one_that_asks_is_refused(tmp_path: Path) -> None:

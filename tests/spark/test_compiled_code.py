@@ -36,3 +36,20 @@ def test_a_module_that_changes_while_a_run_goes_on_is_run_as_it_was_compiled(tmp
     assert ran.succeeded
     assert "STEP = 100\n" == (root / "models/_steps.py").read_text()
     assert [2, 3, 4] == sorted(row["n"] for row in rocky.open(root).show("second").rows)
+
+
+def test_a_module_that_is_imported_by_a_made_up_name_alone_is_found_in_a_run(tmp_path, spark):
+    files = {
+        "models/_steps.py": "STEP = 2\n",
+        "models/numbers.sql": "SELECT id FROM range(3)",
+        "models/moved.py": (
+            "import importlib\n\n\ndef model(numbers):\n"
+            "    step = importlib.import_module('_st' + 'eps').STEP\n"
+            "    return numbers.select((numbers['id'] + step).alias('n'))\n"
+        ),
+        "models/moved.toml": 'output = [ { name = "n", type = "bigint" } ]\n',
+    }
+    root = write_files(tmp_path, files)
+
+    assert rocky.open(root, spark=spark).run().succeeded
+    assert [2, 3, 4] == sorted(row["n"] for row in rocky.open(root).show("moved").rows)

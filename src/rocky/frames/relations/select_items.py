@@ -64,15 +64,18 @@ def _text(message: Any, scope: Scope) -> Item:
 
 
 def _attribute(message: Any, scope: Scope) -> Item:
-    return _same_column(expression(message, scope), scope)
+    asked = message.unresolved_attribute.unparsed_identifier
+    return _same_column(expression(message, scope), scope, asked)
 
 
-def _same_column(value: Fragment, scope: Scope) -> Item:
-    """A value; it stays the same column where it is one of the input's."""
+def _same_column(value: Fragment, scope: Scope, asked: str = "") -> Item:
+    """A value; it stays the same column where it is one of the input's, spelt as it is asked for."""
+    spelt = split_name(asked or value.text)[-1]
     for at, (layer, _) in enumerate(scope.inputs):
         for index, each in enumerate(layer.columns):
             if value.text.lower() == scope.reference(at, index).lower():
-                return Item(value, each.name, (at, index), qualifier=each.qualifier)
+                name = spelt if spelt.lower() == (each.name or "").lower() else each.name
+                return Item(value, name, (at, index), qualifier=each.qualifier)
     return Item(value)
 
 
