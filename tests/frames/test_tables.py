@@ -66,6 +66,14 @@ def test_columns(tables):
     assert rocky.check(orders).columns[0].name == "order_id"
 
 
+def test_shown(tables):
+    assert tables.check(tables.orders.select("amuont")).errors == ()
+
+
+def test_taken(tables):
+    tables.ordrs
+
+
 def test_mistake(tables):
     assert [each.code for each in tables.check(tables.orders.select("amuont")).errors] == ["E003"]
 """
@@ -162,7 +170,12 @@ def test_the_plugin_gives_tables_of_the_file_that_pytest_is_told(jobs: Path) -> 
     command = [sys.executable, "-m", "pytest", "-q", "test_jobs.py"]
     done = subprocess.run(command, cwd=jobs, capture_output=True, text=True, check=False)
 
-    assert "2 passed" in done.stdout, done.stdout + done.stderr
+    assert "2 failed, 2 passed" in done.stdout, done.stdout + done.stderr
+    at = TESTS[: TESTS.index('"amuont"')].count("\n") + 1
+    assert f"test_jobs.py:{at}:46: E003 no column `amuont` in scope" in done.stdout
+    assert "help: there is a column `amount`" in done.stdout
+    assert "Diagnostic(" not in done.stdout
+    assert "AttributeError: no table `ordrs`; did you mean `orders`?" in done.stdout
 
 
 def test_the_package_gives_pytest_its_plugin() -> None:
