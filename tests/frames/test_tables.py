@@ -47,6 +47,27 @@ def looks(orders) -> "DataFrame":
 def number(orders):
     return 1
 """
+SKIPPING = """
+from pyspark.sql import DataFrame, SparkSession
+
+spark = SparkSession.builder.appName("job").config("spark.sql.shuffle.partitions", 8).getOrCreate()
+
+
+def clean(df: DataFrame) -> DataFrame:
+    return df.distinct()
+
+
+def of_day(orders: DataFrame, day: str) -> DataFrame:
+    return orders.filter(orders.order_id == day)
+
+
+def first(orders: DataFrame, count: int = 3) -> DataFrame:
+    return orders.limit(count).select("order_id")
+
+
+def named() -> DataFrame:
+    return spark.table("raw.customers").select("name")
+"""
 COMMON = """
 from pyspark.sql import functions as F
 
@@ -154,13 +175,44 @@ def test_functions_of_files_are_checked_without_a_project(jobs: Path) -> None:
         ("nowhere/*.py::f", "no file"),
         ("jobs/common.py", "name one"),
         ("jobs/common.py::doubled", "no table for the parameter `frame`"),
+        ("jobs/skipping.py::clean", "no table for the parameter `df`"),
+        ("jobs/skipping.py::of_day", "no value for the parameter `day`"),
+        ("jobs/only.py", "nothing is checked: no table for the parameter `df`"),
     ],
 )
 def test_a_function_that_cannot_be_called_is_said_before_anything_runs(
     jobs: Path, target: str, said: str
 ) -> None:
+    (jobs / "jobs/skipping.py").write_text(SKIPPING)
+    (jobs / "jobs/only.py").write_text(SKIPPING[: SKIPPING.index("def of_day")])
     with pytest.raises(InvalidRequest, match=said):
         checked(target)
+
+
+@pytest.mark.slow
+def test_a_function_of_a_file_without_a_table_is_skipped_and_the_rest_is_checked(
+    jobs: Path,
+) -> None:
+    (jobs / "jobs/skipping.py").write_text(SKIPPING)
+    report = checked("jobs/skipping.py")
+
+    assert [("first", ["order_id"]), ("named", ["name"])] == [
+        (each.name.split("::")[1], [column.name for column in each.columns])
+        for each in report.models
+    ]
+    assert ("jobs/skipping.py::clean", "jobs/skipping.py::of_day") == report.skipped
+    assert not report.has_errors
+    assert [
+        ("W025", "df: DataFrame", "name it after a table, such as `orders` or `orders_df`,"),
+        ("W025", "day: str", "give it a default"),
+    ] == [
+        (
+            each.code,
+            SKIPPING[slice(*each.span or ())],
+            (each.help or "").partition(" or declare")[0],
+        )
+        for each in report.found
+    ]
 
 
 @pytest.mark.slow
