@@ -62,8 +62,8 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV)
 
 $(INSTALLED): pyproject.toml $(LOCK) | $(BIN)/python
-	@echo "installing Rocky into $(VENV) (the first time this fetches Spark, some 450 MB)"
-	@$(INSTALL) .
+	@echo "installing Rocky into $(VENV) (the first time this fetches Spark, some 500 MB)"
+	@$(INSTALL) '.[connect]'
 	@touch $@
 
 $(INSTALLED_DEV): pyproject.toml $(LOCK) | $(BIN)/python

@@ -26,6 +26,29 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
+    """A line for each finding, where a test compares some: `found.errors == ()`."""
+    said = [each for side in (left, right) if isinstance(side, tuple | list) for each in side]
+    if op != "==" or not said or not all(_is_finding(each) for each in said):
+        return None
+    lines = [f"{_shown(left)} == {_shown(right)}"]
+    for each in said:
+        lines += [str(each), *([f"  help: {each.help}"] if each.help else [])]
+    return lines
+
+
+def _shown(side: object) -> str:
+    if not isinstance(side, tuple | list) or not side:
+        return repr(side)
+    return f"{len(side)} finding" if len(side) == 1 else f"{len(side)} findings"
+
+
+def _is_finding(value: object) -> bool:
+    # By its name: whoever has a finding has loaded its module, others need not.
+    kind = type(value)
+    return (kind.__module__, kind.__name__) == ("rocky.diagnostics.diagnostic", "Diagnostic")
+
+
 @pytest.fixture(scope="session")
 def rocky_schemas(pytestconfig: pytest.Config) -> Any:
     """The columns of every table, by name; override it to declare them in Python."""

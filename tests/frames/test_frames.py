@@ -3,13 +3,17 @@
 import inspect
 import os
 import socket
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as people write PySpark
 from pyspark.sql import types as T  # noqa: N812
+from pyspark.sql.connect.session import SparkSession as ConnectSession
 
 from rocky.diagnostics.diagnostic import Diagnostic
+from rocky.errors import NothingSelected
 from rocky.frames.frame_check import CheckedFrame, Frames
 from rocky.frames.session import NeedsRows
 
@@ -140,6 +144,69 @@ def test_a_frame_of_tables_has_sql_and_one_of_code_has_none() -> None:
     assert plain.sql is not None
     assert "SELECT order_id FROM orders WHERE amount > 1" == plain.sql
     assert coded.sql is None
+
+
+@pytest.mark.parametrize(
+    "take",
+    [
+        lambda: SparkSession.builder.appName("job").master("local[*]").getOrCreate(),
+        lambda: SparkSession.builder.remote("sc://nowhere").enableHiveSupport().getOrCreate(),
+        lambda: ConnectSession.builder.appName("job").getOrCreate(),
+        SparkSession.getActiveSession,
+        SparkSession.active,
+    ],
+)
+def test_the_session_that_code_takes_is_that_of_the_plan(take) -> None:
+    with Frames(SHOP) as shop:
+        assert take() is shop.session
+
+
+def test_the_settings_of_a_builder_are_those_of_the_session() -> None:
+    with Frames(SHOP) as shop:
+        SparkSession.builder.config("spark.sql.shuffle.partitions", 8).getOrCreate()
+        assert "8" == shop.session.conf.get("spark.sql.shuffle.partitions")
+
+
+def test_a_builder_is_put_back_as_it_was() -> None:
+    before = SparkSession.Builder.getOrCreate
+    with Frames(SHOP):
+        pass
+
+    assert before is SparkSession.Builder.getOrCreate
+
+
+def test_names_of_fields_are_shown_as_they_are_written() -> None:
+    with Frames({"t": "a array<struct<someField:int>>, m map<string,struct<X:int>>"}) as given:
+        found = given.check(given.t)
+
+    assert "a ARRAY<STRUCT<someField:INT>>, m MAP<STRING,STRUCT<X:INT>>" == found.schema
+
+
+def test_an_error_is_a_line_with_its_place_and_equal_to_one_without() -> None:
+    with Frames(SHOP) as shop:
+        found = only_error(shop.check(shop.orders.select("amuont")))
+
+    assert found.position is not None
+    line = Path(__file__).read_text(encoding="utf-8").splitlines()[found.position[0] - 1]
+    assert line[found.position[1] - 1 :].startswith('"amuont"')
+    place = f"{__file__}:{found.position[0]}:{found.position[1]}"
+    assert f"{place}: E003 no column `amuont` in scope" == str(found)
+    assert replace(found, position=None) == found
+    assert f"{__file__}: E003 no column `amuont` in scope" == str(replace(found, position=None))
+
+
+def test_a_table_that_nobody_declares_is_refused_where_it_is_taken() -> None:
+    with Frames({**SHOP, "raw.payments": "id bigint"}) as shop:
+        with pytest.raises(AttributeError, match=r"no table `ordrs`; did you mean `orders`\?"):
+            _ = shop.ordrs
+        with pytest.raises(NothingSelected, match=r"did you mean `payments`\?"):
+            shop.table("paymnets")
+        with pytest.raises(NothingSelected, match=r"no table `raw.nothing_like_it`$"):
+            shop.table("raw.nothing_like_it")
+
+        assert "id" == shop.payments.columns[0]
+        shop.orders.createOrReplaceTempView("Paid")
+        assert "order_id" == shop.paid.columns[0]
 
 
 def test_what_the_check_sets_up_is_put_back() -> None:

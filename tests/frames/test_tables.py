@@ -47,6 +47,27 @@ def looks(orders) -> "DataFrame":
 def number(orders):
     return 1
 """
+SKIPPING = """
+from pyspark.sql import DataFrame, SparkSession
+
+spark = SparkSession.builder.appName("job").config("spark.sql.shuffle.partitions", 8).getOrCreate()
+
+
+def clean(df: DataFrame) -> DataFrame:
+    return df.distinct()
+
+
+def of_day(orders: DataFrame, day: str) -> DataFrame:
+    return orders.filter(orders.order_id == day)
+
+
+def first(orders: DataFrame, count: int = 3) -> DataFrame:
+    return orders.limit(count).select("order_id")
+
+
+def named() -> DataFrame:
+    return spark.table("raw.customers").select("name")
+"""
 COMMON = """
 from pyspark.sql import functions as F
 
@@ -64,6 +85,14 @@ def test_columns(tables):
     found = tables.check(orders.groupBy("customer_id").agg(F.sum("amount").alias("total")))
     assert found.schema == "customer_id BIGINT, total DECIMAL(22,2)"
     assert rocky.check(orders).columns[0].name == "order_id"
+
+
+def test_shown(tables):
+    assert tables.check(tables.orders.select("amuont")).errors == ()
+
+
+def test_taken(tables):
+    tables.ordrs
 
 
 def test_mistake(tables):
@@ -146,13 +175,44 @@ def test_functions_of_files_are_checked_without_a_project(jobs: Path) -> None:
         ("nowhere/*.py::f", "no file"),
         ("jobs/common.py", "name one"),
         ("jobs/common.py::doubled", "no table for the parameter `frame`"),
+        ("jobs/skipping.py::clean", "no table for the parameter `df`"),
+        ("jobs/skipping.py::of_day", "no value for the parameter `day`"),
+        ("jobs/only.py", "nothing is checked: no table for the parameter `df`"),
     ],
 )
 def test_a_function_that_cannot_be_called_is_said_before_anything_runs(
     jobs: Path, target: str, said: str
 ) -> None:
+    (jobs / "jobs/skipping.py").write_text(SKIPPING)
+    (jobs / "jobs/only.py").write_text(SKIPPING[: SKIPPING.index("def of_day")])
     with pytest.raises(InvalidRequest, match=said):
         checked(target)
+
+
+@pytest.mark.slow
+def test_a_function_of_a_file_without_a_table_is_skipped_and_the_rest_is_checked(
+    jobs: Path,
+) -> None:
+    (jobs / "jobs/skipping.py").write_text(SKIPPING)
+    report = checked("jobs/skipping.py")
+
+    assert [("first", ["order_id"]), ("named", ["name"])] == [
+        (each.name.split("::")[1], [column.name for column in each.columns])
+        for each in report.models
+    ]
+    assert ("jobs/skipping.py::clean", "jobs/skipping.py::of_day") == report.skipped
+    assert not report.has_errors
+    assert [
+        ("W025", "df: DataFrame", "name it after a table, such as `orders` or `orders_df`,"),
+        ("W025", "day: str", "give it a default"),
+    ] == [
+        (
+            each.code,
+            SKIPPING[slice(*each.span or ())],
+            (each.help or "").partition(" or declare")[0],
+        )
+        for each in report.found
+    ]
 
 
 @pytest.mark.slow
@@ -162,7 +222,12 @@ def test_the_plugin_gives_tables_of_the_file_that_pytest_is_told(jobs: Path) -> 
     command = [sys.executable, "-m", "pytest", "-q", "test_jobs.py"]
     done = subprocess.run(command, cwd=jobs, capture_output=True, text=True, check=False)
 
-    assert "2 passed" in done.stdout, done.stdout + done.stderr
+    assert "2 failed, 2 passed" in done.stdout, done.stdout + done.stderr
+    at = TESTS[: TESTS.index('"amuont"')].count("\n") + 1
+    assert f"test_jobs.py:{at}:46: E003 no column `amuont` in scope" in done.stdout
+    assert "help: there is a column `amount`" in done.stdout
+    assert "Diagnostic(" not in done.stdout
+    assert "AttributeError: no table `ordrs`; did you mean `orders`?" in done.stdout
 
 
 def test_the_package_gives_pytest_its_plugin() -> None:

@@ -1,12 +1,13 @@
 """The code of Python models is looked at in a process apart, and can do nothing else there."""
 
 import os
+import shlex
 import sys
 from pathlib import Path
 
 import pytest
 
-from rocky.errors import InvalidRequest
+from rocky.errors import InvalidRequest, RockyError
 from rocky.operations.check.check_python import CheckPythonRequest, check_python
 from rocky.operations.workspace import compile_workspace
 from tests.operations.projects import open_project
@@ -54,6 +55,17 @@ MODELS = {
     "prints": HEAD + "    print('{}')\n    return orders.select('id')\n",
     "waits": HEAD + "    import time\n\n    time.sleep(600)\n",
 }
+
+
+WITHOUT_GRPC = """
+import runpy
+import sys
+from importlib.machinery import PathFinder
+
+find = PathFinder.find_spec
+PathFinder.find_spec = lambda name, *given: None if name == "grpc" else find(name, *given)
+runpy.run_path(sys.argv[1], run_name="__main__")
+"""
 
 
 @pytest.fixture(scope="module")
@@ -178,6 +190,28 @@ def test_a_plan_that_a_compile_built_is_not_built_again(tmp_path: Path, monkeypa
     report = check_python(workspace, CheckPythonRequest())
 
     assert [("good", 1)] == [(each.name, len(each.columns)) for each in report.models]
+
+
+@pytest.mark.slow
+def test_without_the_extra_the_help_says_what_to_install_before_anything_else(
+    tmp_path: Path, monkeypatch
+) -> None:
+    # An interpreter that finds everything but this library.
+    start = tmp_path / "start.py"
+    start.write_text(WITHOUT_GRPC)
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -I {start} "$4"\n')
+    python.chmod(0o755)
+    files = {"sources/raw.toml": ORDERS, "models/good.py": MODELS["good"]}
+    sidecar = {"models/good.toml": 'inputs = { orders = "raw.orders" }\n'}
+    workspace = open_project(tmp_path / "shop", {**files, **sidecar})
+    monkeypatch.setattr(sys, "executable", str(python))
+
+    (found,) = compile_workspace(workspace, asker="person").diagnostics
+    assert found.message.endswith("cannot be built: ModuleNotFoundError: No module named 'grpc'")
+    assert (found.help or "").startswith("run `pip install 'rocky-spark[connect]'`, or list ")
+    with pytest.raises(RockyError, match=r"; run `pip install 'rocky-spark\[connect\]'`$"):
+        check_python(workspace, CheckPythonRequest())
 
 
 @pytest.mark.slow

@@ -202,6 +202,10 @@ class PlanRequest(NamedTuple):
     functions: Sequence[DeclaredFunction] = ()
 
 
+INSTALL_CONNECT: Final = "run `pip install 'rocky-spark[connect]'`"
+"""How a hindrance ends that is a missing library."""
+
+
 class Plans(Protocol):
     """Where plans come from."""
 

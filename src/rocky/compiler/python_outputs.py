@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from rocky.analysis.python_plans import PlanUse
+from rocky.analysis.python_plans import INSTALL_CONNECT, PlanUse
 from rocky.compiler.setting_binder import SettingFinding
 from rocky.diagnostics import Code, Diagnostic, Severity
 from rocky.diagnostics.diagnostic import Span
@@ -36,11 +36,12 @@ def unknown_output(model: ModelFile, use: PlanUse, hindrance: str | None) -> Dia
             " `output`",
         )
     message = f"Python model `{model.name}` declares no `output`"
+    advice = f"list its columns in a sidecar: {OUTPUT_EXAMPLE}"
     if hindrance is not None:
-        message += f", and its plan cannot be built: {hindrance}"
-    return Diagnostic(
-        Code.UNUSABLE_FILE, message, help=f"list its columns in a sidecar: {OUTPUT_EXAMPLE}"
-    )
+        why = hindrance.removesuffix(f"; {INSTALL_CONNECT}")
+        message += f", and its plan cannot be built: {why}"
+        advice = f"{INSTALL_CONNECT}, or {advice}" if why != hindrance else advice
+    return Diagnostic(Code.UNUSABLE_FILE, message, help=advice)
 
 
 def _differences(

@@ -104,6 +104,8 @@ class Diagnostic:
 
     `condition` is Spark's error condition when Spark itself would raise this.
     `blocking` marks errors that would make Spark fail: these cannot be suppressed.
+    `position` is the (line, column) of the span where whoever found it had the text and whoever
+    reads it may not.
     """
 
     code: Code
@@ -117,6 +119,12 @@ class Diagnostic:
     fix: Fix | None = None
     model: str | None = None
     notes: tuple[str, ...] = field(default=())
+    position: tuple[int, int] | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        """One line: `path:line:column: E003 message`, with as much of the place as is known."""
+        place = ":".join([path_of(self), *(str(each) for each in self.position or ())])
+        return f"{place}: {self.code.value} {' '.join(self.message.split())}"
 
 
 def in_reading_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:

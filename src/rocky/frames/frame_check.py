@@ -14,7 +14,8 @@ from pyspark.sql.connect import proto
 from pyspark.sql.connect.dataframe import DataFrame
 
 from rocky.diagnostics import Diagnostic, Severity
-from rocky.errors import InvalidRequest
+from rocky.diagnostics.suggestion import suggestion
+from rocky.errors import InvalidRequest, NothingSelected
 from rocky.frames.column_edges import lineage_of
 from rocky.frames.fragments import SitedText, finished
 from rocky.frames.layers import Layer
@@ -25,9 +26,9 @@ from rocky.frames.relations.table import lower
 from rocky.frames.session import NeedsRows, PlanSession, building, relation_of
 from rocky.language.binder.query import BoundQuery, bind_text
 from rocky.language.datatypes.text import parse_schema
-from rocky.language.datatypes.types import StructField
+from rocky.language.datatypes.types import ArrayType, DataType, MapType, StructField, StructType
 from rocky.language.ir import Edge
-from rocky.language.names import bare_name
+from rocky.language.names import bare_name, split_name
 from rocky.language.tables import Tables, tables_by_name
 from rocky.project.call_places import CallPlaces, Site
 
@@ -55,7 +56,7 @@ class CheckedFrame:
     def schema(self) -> str:
         """The columns as one text: `id BIGINT NOT NULL, name STRING`."""
         return ", ".join(
-            f"{each.name} {str(each.type).upper()}{'' if each.nullable else ' NOT NULL'}"
+            f"{each.name} {_in_capitals(each.type)}{'' if each.nullable else ' NOT NULL'}"
             for each in self.columns
         )
 
@@ -100,10 +101,20 @@ class Frames:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        return self.table(name)
+        try:
+            return self.table(name)
+        except NothingSelected as unknown:
+            raise AttributeError(str(unknown)) from None
 
     def table(self, name: str) -> Any:
-        """The frame of a table."""
+        """The frame of a table, or of a view that code has made. Raises NothingSelected."""
+        parts = split_name(name.lower())
+        views = self.session.client.views
+        declared = self._tables.find(parts) or self._tables.undeclared(parts)
+        if declared is None and ".".join(parts) not in views:
+            names = [*self._tables.names(), *views]
+            advice = suggestion(name, [*names, *(split_name(each)[-1] for each in names)])
+            raise NothingSelected(f"no table `{name}`" + (f"; {advice}" if advice else ""))
         return self.session.table(name)
 
     def lowered(self, frame: Any) -> LoweredPlan:
@@ -172,11 +183,29 @@ def is_frame(value: Any) -> bool:
     return isinstance(value, DataFrame)
 
 
+def _in_capitals(kind: DataType) -> str:
+    """A type as a schema shows it: names of fields are as they are."""
+    if isinstance(kind, ArrayType):
+        return f"ARRAY<{_in_capitals(kind.element)}>"
+    if isinstance(kind, MapType):
+        return f"MAP<{_in_capitals(kind.key)},{_in_capitals(kind.value)}>"
+    if isinstance(kind, StructType):
+        fields = (f"{each.name}:{_in_capitals(each.type)}" for each in kind.fields)
+        return f"STRUCT<{','.join(fields)}>"
+    return str(kind).upper()
+
+
 def _own_findings(plan: LoweredPlan, places: CallPlaces) -> Iterator[Diagnostic]:
     for each in plan.lowering.findings:
         path, span = places.span(each.site, each.message)
         yield Diagnostic(
-            each.code, each.message, span, path, condition=each.condition, help=each.help
+            each.code,
+            each.message,
+            span,
+            path,
+            condition=each.condition,
+            help=each.help,
+            position=places.position(path, span),
         )
 
 
@@ -195,6 +224,7 @@ def _bound_findings(
             each.severity,
             each.condition,
             help=each.help,
+            position=places.position(path, span),
         )
 
 

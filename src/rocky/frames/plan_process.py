@@ -20,7 +20,7 @@ from weakref import finalize
 
 from msgspec import DecodeError
 
-from rocky.analysis.python_plans import PythonPlan, unpack_plan
+from rocky.analysis.python_plans import INSTALL_CONNECT, PythonPlan, unpack_plan
 from rocky.frames.plan_targets import SentModules
 
 _WORKER: Final = Path(__file__).with_name("plan_worker.py")
@@ -124,7 +124,7 @@ class PlanProcess:
         lines = self._errors.read().decode("utf-8", "replace").strip().splitlines()
         why = lines[-1] if lines else "its process ended"
         missing = "No module named" in why or "PACKAGE_NOT_INSTALLED" in why
-        return f"{why}; `rocky-spark[connect]` has what is missing" if missing else why
+        return f"{why}; {INSTALL_CONNECT}" if missing else why
 
 
 def _end(process: "subprocess.Popen[bytes]", errors: IO[bytes]) -> None:

@@ -220,7 +220,7 @@ def _build(target: dict[str, Any], guard: Guard) -> PythonPlan:
         def make() -> Any:
             # A parameter without a table is the session itself.
             inputs = {
-                name: frames.table(table) if table else frames.session
+                name: frames.session.table(table) if table else frames.session
                 for name, table in target["inputs"].items()
             }
             return _function(path, target["text"], target["function"])(**inputs)

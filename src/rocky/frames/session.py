@@ -19,6 +19,7 @@ from pyspark.sql.connect import proto
 from pyspark.sql.connect.client import SparkConnectClient
 from pyspark.sql.connect.dataframe import DataFrame
 from pyspark.sql.connect.session import SparkSession
+from pyspark.sql.session import SparkSession as AnySession
 from pyspark.sql.types import StructType, _parse_datatype_json_value
 
 from rocky.frames.literals import NoSql, parsed_type
@@ -271,24 +272,34 @@ def building(session: PlanSession) -> Iterator[None]:
     """While open, PySpark's functions make columns of plans, each with its call's place.
 
     PySpark decides by the environment whether its functions are those of a server's client, and
-    makes functions of Python for the session that is active.
+    makes functions of Python for the session that is active. A builder gives that session too,
+    with its settings, as it gives the running one in a run; PySpark's own would want an address.
     """
     before = os.environ.get(_REMOTE)
     active = getattr(SparkSession._active_session, "session", None)  # noqa: SLF001 - PySpark's own
     default = SparkSession._default_session  # noqa: SLF001
+    get_or_create = AnySession.Builder.getOrCreate
     os.environ[_REMOTE] = "1"
     SparkSession._active_session.session = session  # noqa: SLF001
     SparkSession._default_session = session  # noqa: SLF001
+    AnySession.Builder.getOrCreate = _session_in_use
     try:
         with noted_sites():
             yield
     finally:
+        AnySession.Builder.getOrCreate = get_or_create
         SparkSession._active_session.session = active  # noqa: SLF001
         SparkSession._default_session = default  # noqa: SLF001
         if before is None:
             os.environ.pop(_REMOTE, None)
         else:
             os.environ[_REMOTE] = before
+
+
+def _session_in_use(builder: Any) -> Any:
+    """What `getOrCreate` of a builder gives while plans are built."""
+    options = builder._options  # noqa: SLF001 - the one way to them
+    return SparkSession.builder.config(map=options).getOrCreate()
 
 
 def relation_of(frame: DataFrame, session: PlanSession) -> Any:

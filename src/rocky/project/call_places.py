@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from rocky.diagnostics.diagnostic import SourceText, Span
+from rocky.diagnostics.diagnostic import SourceText, Span, position_in
 from rocky.project.python_syntax import nodes_of, parse_python
 
 _NAMED: Final = re.compile(r"`([^`]+)`")
@@ -89,6 +89,11 @@ class CallPlaces:
         )
         node = file.call(site)
         return site.path, self._narrowed(file, node, about) or whole
+
+    def position(self, path: str | None, span: Span | None) -> tuple[int, int] | None:
+        """The line and column at which a span of a file starts."""
+        file = self._file(path) if path is not None else None
+        return position_in(file.source if file is not None else None, span)
 
     def _narrowed(self, file: _File, node: ast.expr | None, about: str) -> Span | None:
         if node is None:

@@ -52,7 +52,8 @@ def command(
 
     `jobs/*.py::enrich` names a function of any file, which needs no project: a parameter gets the
     table of its name, and one called `spark` the session. Without `::FUNCTION`, every function that
-    says it returns a DataFrame is checked.
+    says it returns a DataFrame is checked, and one with a parameter that has neither a table nor a
+    default is skipped with a warning.
     """
     as_json = use_json(settings, style)
     report = check_python(settings.workspace, CheckPythonRequest(models, seconds, schemas))
@@ -70,6 +71,7 @@ def command(
             write_line(
                 f"{counted(errors, 'error') if errors else 'no errors'} in"
                 f" {counted(len(report.models), what)}"
+                + (f", {len(report.skipped)} skipped" if report.skipped else "")
             )
     return ExitCode.FAILED if report.has_errors else ExitCode.OK
 

@@ -86,13 +86,17 @@ class CheckedPythonModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class CheckPythonReport(Digested):
-    """What the code of Python models is, and what is wrong with it."""
+    """What the code of Python models is, and what is wrong with it.
+
+    `skipped` are functions of files that have a parameter without a table: a warning says which.
+    """
 
     project: Project | JobFiles = hidden()
     found: tuple[Diagnostic, ...] = hidden()
     has_errors: bool
     models: tuple[CheckedPythonModel, ...]
     diagnostics: Sequence[Finding]
+    skipped: tuple[str, ...] = ()
 
     @property
     def of_models(self) -> bool:
@@ -143,13 +147,14 @@ def _check_jobs(workspace: Workspace, request: CheckPythonRequest) -> CheckPytho
     schemas = (
         read_schemas(request.schemas) if request.schemas is not None else project_tables(workspace)
     )
-    files, jobs = check_jobs(request.models, schemas, Path.cwd(), request.seconds)
-    found = tuple(each for job in jobs for each in job_findings(job, files))
+    files, jobs, skipped = check_jobs(request.models, schemas, Path.cwd(), request.seconds)
+    found = (*skipped, *(each for job in jobs for each in job_findings(job, files)))
     return CheckPythonReport(
         project=files,
         found=found,
         has_errors=bool(errors_in(found)),
         models=tuple(_described(each.name, each.path, each.outcome) for each in jobs),
+        skipped=tuple(each.model for each in skipped if each.model is not None),
         diagnostics=describe_findings(in_reading_order(found), files.texts),
     )
 

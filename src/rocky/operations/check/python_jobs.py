@@ -2,7 +2,8 @@
 
 `jobs/*.py::enrich` names a function in each file of that pattern, `jobs/enrich.py` every function
 that says it returns a DataFrame. A parameter gets the table of its name (`orders_df` that of
-`orders`), and one called `spark` the session.
+`orders`), and one called `spark` the session. A function with a parameter for which there is
+neither a table nor a default cannot be called: asked for by name it is refused, else left out.
 """
 
 import ast
@@ -24,6 +25,7 @@ from rocky.language.datatypes.types import StructField
 from rocky.language.names import split_name
 from rocky.language.tables import tables_by_name
 from rocky.operations.python_plans import plan_jobs
+from rocky.project.call_places import CallPlaces, Site
 from rocky.project.models import Imports
 from rocky.project.python_imports import find_imports
 
@@ -53,9 +55,43 @@ class Job(NamedTuple):
     outcome: PlanOutcome
 
 
+class _NoArgument(Exception):
+    """Nothing to give to a parameter of a function."""
+
+    def __init__(self, function: str, parameter: ast.arg, tables: Sequence[str]) -> None:
+        name, hint = parameter.arg, _hint(parameter.annotation)
+        is_frame = not hint or "DataFrame" in hint
+        what = "table" if is_frame else "value"
+        super().__init__(f"no {what} for the parameter `{name}` of `{function}`")
+        near = closest(_table_name(name), tables)
+        if not is_frame:
+            self.advice = "give it a default"
+        elif near is not None:
+            self.advice = f"there is a table `{near}`"
+        else:
+            example = f", such as `{tables[0]}` or `{tables[0]}_df`," if tables else ""
+            self.advice = f"name it after a table{example} or declare a table `{name}`"
+        self._parameter = parameter
+
+    def site(self, path: str) -> Site:
+        """Where the parameter is."""
+        each = self._parameter
+        end_line, end_column = each.end_lineno or each.lineno, each.end_col_offset or 0
+        return Site(path, each.lineno, each.col_offset, end_line, end_column)
+
+
+class CheckedJobs(NamedTuple):
+    """What was looked at, and why each function that was left out was."""
+
+    files: JobFiles
+    jobs: list[Job]
+    skipped: list[Diagnostic]
+
+
 class _Function(NamedTuple):
     path: str
     node: ast.FunctionDef
+    by_name: bool
 
     @property
     def name(self) -> str:
@@ -67,21 +103,41 @@ def is_job(target: str) -> bool:
     return SEPARATOR in target or target.endswith(".py")
 
 
-def check_jobs(
-    targets: Sequence[str], schemas: Schemas, root: Path, seconds: int
-) -> tuple[JobFiles, list[Job]]:
+def check_jobs(targets: Sequence[str], schemas: Schemas, root: Path, seconds: int) -> CheckedJobs:
     """Run the functions and bind their plans. Raises InvalidRequest, RockyError."""
     texts: dict[str, SourceText] = {}
     found = [each for target in targets for each in _functions(target, root, texts)]
-    codes = [_code(each, schemas, root, texts) for each in found]
-    plans = _built(codes, root, seconds)
+    codes: list[tuple[_Function, PlanCode]] = []
+    skipped: list[Diagnostic] = []
+    for each in found:
+        try:
+            codes.append((each, _code(each, schemas, root, texts)))
+        except _NoArgument as missing:
+            if each.by_name:
+                raise InvalidRequest(f"{missing}; {missing.advice}") from missing
+            skipped.append(_left_out(each, missing, texts[each.path].text))
+    if not codes:
+        raise InvalidRequest(f"nothing is checked: {skipped[0].message}; {skipped[0].help}")
+    plans = _built([code for _, code in codes], root, seconds)
     tables = tables_by_name(schemas)
     given = {path: each.text for path, each in texts.items()}
     jobs = [
         Job(each.name, each.path, bind_plan(plans[each.name], tables, given, root))
-        for each in found
+        for each, _ in codes
     ]
-    return JobFiles(root, texts), jobs
+    return CheckedJobs(JobFiles(root, texts), jobs, skipped)
+
+
+def _left_out(function: _Function, missing: "_NoArgument", text: str) -> Diagnostic:
+    return Diagnostic(
+        Code.QUERY_NOT_UNDERSTOOD,
+        f"{missing}, which is skipped",
+        CallPlaces({function.path: text}).span(missing.site(function.path), "")[1],
+        function.path,
+        Severity.WARNING,
+        help=missing.advice,
+        model=function.name,
+    )
 
 
 def _built(codes: Sequence[PlanCode], root: Path, seconds: int) -> dict[str, PythonPlan]:
@@ -136,7 +192,7 @@ def _functions(target: str, root: Path, texts: dict[str, SourceText]) -> list[_F
         every = [each for each in tree.body if isinstance(each, ast.FunctionDef)]
         names += [each.name for each in every]
         wanted = [each for each in every if (each.name == name if name else _gives_frame(each))]
-        found += [_Function(path, each) for each in wanted]
+        found += [_Function(path, each, by_name=bool(name)) for each in wanted]
     if not found and name:
         near = closest(name, names)
         raise InvalidRequest(
@@ -189,7 +245,7 @@ def _code(
 
 
 def _inputs(function: _Function, schemas: Schemas) -> dict[str, str]:
-    """The table of each parameter; one with a default may go without."""
+    """The table of each parameter; one with a default may go without. Raises _NoArgument."""
     given = function.node.args
     plain = [*given.posonlyargs, *given.args]
     optional = {each.arg for each in plain[len(plain) - len(given.defaults) :]}
@@ -202,16 +258,15 @@ def _inputs(function: _Function, schemas: Schemas) -> dict[str, str]:
     inputs: dict[str, str] = {}
     for each in [*plain, *given.kwonlyargs]:
         hint = _hint(each.annotation)
-        plain_name = each.arg.lower().removesuffix("_df").removeprefix("df_")
-        table = by_name.get(each.arg.lower()) or by_name.get(plain_name)
+        table = by_name.get(each.arg.lower()) or by_name.get(_table_name(each.arg))
         if table is not None:
             inputs[each.arg] = table
         elif each.arg in _SESSION_NAMES or hint.endswith("SparkSession"):
             inputs[each.arg] = _SESSION
         elif each.arg not in optional:
-            near = closest(plain_name, list(by_name))
-            hint = f"; there is a table `{near}`" if near else ""
-            raise InvalidRequest(
-                f"no table for the parameter `{each.arg}` of `{function.name}`{hint}"
-            )
+            raise _NoArgument(function.name, each, list(by_name))
     return inputs
+
+
+def _table_name(parameter: str) -> str:
+    return parameter.lower().removesuffix("_df").removeprefix("df_")
