@@ -60,6 +60,13 @@ each(
     posexplode=lambda o, c: o.select("qty", F.posexplode("tags")),
     explode_outer=lambda o, c: o.select(F.explode_outer("tags").alias("t")),
     inline=lambda o, c: o.select(F.inline("items")),
+    explode_twice=lambda o, c: o.select(F.explode("tags"), F.explode("tags")),
+    explode_thrice=lambda o, c: o.select(
+        F.posexplode("tags"), "qty", F.explode("props"), F.explode_outer("tags").alias("value"), "*"
+    ),
+    explode_twice_over=lambda o, c: o.select(
+        F.explode("tags"), F.explode("tags")
+    ).toDF("one", "other").select("other"),
 )  # fmt: skip
 
 each(

@@ -136,6 +136,42 @@ def test_what_cannot_be_known_is_a_gap_with_its_reason_and_no_error() -> None:
     assert "list them" in pivoted.gaps[0].reason
 
 
+def test_why_a_frame_is_unknown_is_said_once_however_long_the_chain() -> None:
+    with Frames(SHOP) as shop:
+        read = shop.session.read.parquet("x").fillna(0).dropDuplicates(["customer_id"])
+        joined = shop.orders.join(read, "customer_id")
+        found = shop.check(joined.unionByName(joined).drop("status"))
+        taken = shop.check(joined.select(shop.orders["order_id"], read["more"]))
+
+    assert () == (*found.errors, *taken.errors)
+    assert [1, 1] == [len(found.gaps), len(taken.gaps)]
+    assert ["order_id", "more"] == [each.name for each in taken.columns]
+
+
+def test_a_mistake_is_no_gap_as_well() -> None:
+    with Frames(SHOP) as shop:
+        keyed = shop.check(shop.orders.join(shop.customers, "custmer_id").select("name"))
+        united = shop.check(shop.orders.unionByName(shop.customers).select("name"))
+        missing = shop.check(shop.table("nobody").join(shop.customers, "customer_id"))
+
+    assert [1, 1, 1] == [len(each.errors) for each in (keyed, united, missing)]
+    assert () == (*keyed.gaps, *united.gaps, *missing.gaps)
+
+
+def test_a_value_that_is_unknown_has_the_name_that_spark_gives_it_or_its_frame_has_none() -> None:
+    with Frames(SHOP) as shop:
+        orders = shop.orders
+        misspelt = shop.check(orders.groupBy("status").agg(F.sum(orders["amuont"])))
+        nameless = shop.check(orders.select("order_id", orders.metadataColumn("_m")))
+        beside = shop.check(orders.select("stauts", orders.metadataColumn("_m")))
+        named = shop.check(orders.select("order_id", orders.metadataColumn("_m").alias("m")))
+
+    assert ["status", "sum(amuont)"] == [each.name for each in misspelt.columns]
+    assert ((), False) == (nameless.columns, nameless.known)
+    assert "E003" == only_error(beside).code
+    assert ["order_id", "m"] == [each.name for each in named.columns]
+
+
 def test_a_frame_of_tables_has_sql_and_one_of_code_has_none() -> None:
     with Frames(SHOP) as shop:
         plain = shop.check(shop.orders.filter("amount > 1").select("order_id"))

@@ -115,6 +115,7 @@ class PythonPlan(NamedTuple):
     `sql`. `starts` are where its pieces begin, `places` which of the `sites` each stands for, -1
     for none. `gaps` are what has no SQL. `doubt` is why more than the code and the schemas may have
     had a say; a plan that is `passing` is not to be kept. `frames` are for editors, inputs first.
+    `unknown` are the names in the SQL of frames of which no column is known.
     """
 
     sql: str = ""
@@ -129,6 +130,7 @@ class PythonPlan(NamedTuple):
     doubt: str | None = None
     passing: bool = False
     frames: list[PlanFrame] = []  # noqa: RUF012 - as above
+    unknown: list[str] = []  # noqa: RUF012 - as above
 
     @property
     def has_sql(self) -> bool:
@@ -263,7 +265,10 @@ class GivenPlans:
 
 
 class PlanTables:
-    """The tables that the SQL of a plan reads, with the code that it calls as functions."""
+    """The tables that the SQL of a plan reads, with the code that it calls as functions.
+
+    A frame of unknown columns is a table of unknown columns.
+    """
 
     def __init__(self, tables: Tables, plan: PythonPlan) -> None:
         self._tables = tables
@@ -275,6 +280,8 @@ class PlanTables:
         return {each.key: each.declared for each in self._plan.functions}
 
     def find(self, parts: tuple[str, ...]) -> Table | None:
+        if len(parts) == 1 and parts[0] in self._plan.unknown:
+            return Table(parts[0], (), parts, known=False)
         return self._tables.find(parts)
 
     def undeclared(self, parts: tuple[str, ...]) -> Table | None:

@@ -231,7 +231,7 @@ def _planned(
     findings += [places.moved(each) for each in (*bound.diagnostics, *lint_columns(bound))]
     body = body_of(bound)
     wrong = any(each.severity is Severity.ERROR for each in findings)
-    whole = bound.known and not plan.gaps and not wrong
+    whole = bound.known and not plan.gaps and not plan.unknown and not wrong
     declared = output_of(model)
     given = [StructField(each.name or "", each.type, each.nullable) for each in bound.columns]
     details = [places.detail(each) for each in body.details]
@@ -241,9 +241,12 @@ def _planned(
         own = len(given) - len(history_fields(model.strategy))
         settings = compare_output(declared, given[:own]) if whole else []
         columns, details = _as_declared(declared, given, details, own, len(body.origins))
+    elif plan.gaps and not wrong:
+        body = body._replace(unknowns=_with_gaps(body.unknowns, given))
     plain = plan.doubt is None and model.imports.irregularity is None
-    if not plain:
-        # Another time the code may build another plan: whatever it reads may be anywhere.
+    if not plain or plan.unknown:
+        # Another time the code may build another plan, and what is in a frame of unknown columns
+        # nobody can say: whatever it reads may be anywhere.
         body = Body([], origins, [], body.unknowns, b"", body.functions)
         every = tuple(index << 3 | _OPAQUE for index in range(len(origins)))
         details = [(*each[:3], every) for each in details]
@@ -271,6 +274,14 @@ def _normal(model: ModelFile, plan: PythonPlan, bound: BoundQuery) -> bytes:
         # What such code imports counts by its version.
         called["\0installed"] = model.imports.outside.encode()
     return with_functions(logic_hash(bound.parsed, bound.binding), called)
+
+
+def _with_gaps(
+    reasons: list[tuple[str, int]], given: Sequence[StructField]
+) -> list[tuple[str, int]]:
+    """Why columns are unknown: those that nothing else explains are of what has no SQL."""
+    rest = sum(each.type is t.UNKNOWN for each in given) - sum(count for _, count in reasons)
+    return [*reasons, ("code that could not be worked out", rest)] if rest > 0 else reasons
 
 
 def _as_declared(

@@ -116,6 +116,7 @@ def _plan_of(lowered: LoweredPlan, relation: Any, places: PlanPlaces) -> PythonP
         [places.note(each.reason, each.site) for each in lowering.gaps],
         doubt=f"what `{unsure[0]}` is made of" if unsure else None,
         frames=listed,
+        unknown=[each.name for each in lowering.tables.layers.values() if each.body is None],
     )
 
 

@@ -150,9 +150,11 @@ class Frames:
     def _columns_of(self, relation: Any) -> tuple[StructField, ...]:
         plan = self._lowered(relation)
         if not plan.top.known:
-            gap = plan.lowering.gaps[0] if plan.lowering.gaps else None
-            reason = f": {gap.reason}" if gap else ""
-            raise NeedsRows(f"the columns are not known{reason}", gap.site if gap else None, "")
+            gaps = [(each.reason, each.site) for each in plan.lowering.gaps]
+            gaps += [(each.message, each.site) for each in plan.lowering.findings]
+            reason, site = gaps[0] if gaps else (None, None)
+            told = f": {reason}" if reason else ""
+            raise NeedsRows(f"the columns are not known{told}", site, "")
         return tuple(StructField(each.name, each.type, each.nullable) for each in plan.top.visible)
 
 

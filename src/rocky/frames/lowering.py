@@ -31,6 +31,7 @@ from rocky.frames.select_list import (
     passed_on,
     renamed_in,
     seen_name,
+    widths_of,
     with_own_names,
 )
 from rocky.frames.sites import Site
@@ -106,6 +107,8 @@ class Lowering:
         self.blind: set[str] = set()
         """Names of registered functions of which no result is known."""
         self.gaps: list[Gap] = []
+        self.explained: set[str] = set()
+        """Names of layers of which it was said why their columns are not known."""
         self.shown: dict[str, str] = {}
         self.findings: list[Finding] = []
 
@@ -114,16 +117,27 @@ class Lowering:
         if all(each.reason != reason for each in self.gaps):
             self.gaps.append(Gap(reason, site))
 
-    def unknown_value(self, site: Site | None, *arguments: Fragment) -> Fragment:
-        """A value of which only what it is made from is known."""
-        name = self.function(UNKNOWN, None, b"")
-        return sql(f"{name}(", joined(", ", arguments), ")", site=site)
+    def unknown_value(self, site: Site | None, name: str | None = None) -> Fragment:
+        """A value of which nothing is known but, in places, the name that Spark prints for it."""
+        call = self.function(UNKNOWN, None, b"")
+        if name is None:
+            return sql(f"{call}()", site=site)
+        plain = "".join(each if each.isalnum() else "_" for each in name)
+        printed = f"{call}('{plain}')"
+        self.shown[printed] = name
+        return sql(printed, site=site)
 
-    def unknown_rows(self, reason: str, site: Site | None, *inputs: Layer) -> Layer:
-        """A layer of which no column is known."""
-        self.gap(reason, site)
+    def unknown_rows(self, reason: str | None, site: Site | None, *inputs: Layer) -> Layer:
+        """A layer of which no column is known, for a reason; None where that was reported.
+
+        What is unknown because an input is needs no second reason.
+        """
+        unknown = (below for each in inputs if not each.known for below in every_layer(each))
+        if reason is not None and all(each.name not in self.explained for each in unknown):
+            self.gap(reason, site)
         layer = Layer(self._next_name(), (), known=False, inputs=inputs)
         self.tables.layers[layer.name] = layer
+        self.explained.add(layer.name)
         return layer
 
     def function(
@@ -226,20 +240,28 @@ class Lowering:
             names = [each.name for each in items]
             draft = sql(head, listed_items(items, names, whole), table, rest)
             bound = self.bind(draft.text)
-            columns, names = columns_of(items, bound, {**self.shown, **renamed_in(inputs)})
-            items = with_own_names(items, columns, bound)
+
+            def width(item: Item) -> int:
+                alone = listed_items([item], [item.name], None)
+                return len(self.bind(sql("SELECT ", alone, table, rest).text).columns)
+
+            widths = widths_of(items, bound, width)
+            shown = {**self.shown, **renamed_in(inputs)}
+            columns, names = columns_of(items, widths, bound, shown)
+            items = with_own_names(items, widths, columns, bound)
             listed = listed_items(items, names, whole)
-            layer = self.layer(sql(head, listed, table, rest), columns, inputs, known=bound.known)
-        layer.clauses = clauses_of(
-            head, listed, table, sql(rest) if isinstance(rest, str) else rest
-        )
+            body = sql(head, listed, table, rest)
+            layer = self.layer(body, columns, inputs, known=bound.known, wrong=bound.has_errors)
+        # As it is: how tightly a condition binds is told by the fragment.
+        clause = sql(rest) if isinstance(rest, str) else rest
+        layer.clauses = clauses_of(head, listed, table, clause)
         if lasting and source is None and not distinct:
 
             def exposed(child: Layer, at: int) -> Layer:
                 return self.select((child,), [*items, hidden_item(child, at)], rest)
 
             layer.exposed = exposed
-        return layer
+        return self._with_names(layer)
 
     def layer(
         self,
@@ -248,10 +270,13 @@ class Lowering:
         inputs: tuple[Layer, ...],
         *,
         known: bool = True,
+        wrong: bool = False,
     ) -> Layer:
-        """A layer with a name of its own."""
+        """A layer with a name of its own; the binder will say what is `wrong` with its query."""
         layer = Layer(self._next_name(), columns, known, inputs, body)
         self.tables.layers[layer.name] = layer
+        if wrong:
+            self.explained.add(layer.name)
         return layer
 
     def query(self, body: Fragment, inputs: tuple[Layer, ...]) -> Layer:
@@ -265,7 +290,13 @@ class Lowering:
         if any(each.sql != given.name for each, given in zip(columns, bound.columns, strict=True)):
             listed = ", ".join(written(each.sql) for each in columns)
             body = sql("SELECT * FROM (", body, f") AS q({listed})")
-        return self.layer(body, columns, inputs, known=bound.known)
+        layer = self.layer(body, columns, inputs, known=bound.known, wrong=bound.has_errors)
+        return self._with_names(layer)
+
+    def _with_names(self, layer: Layer) -> Layer:
+        """The layer; one of unknown columns over it where nobody knows what Spark calls some."""
+        nameless = any(f"{UNKNOWN}(" in each.name for each in layer.columns)
+        return self.unknown_rows(None, None, layer) if nameless else layer
 
     def _next_name(self) -> str:
         return f"frame_{len(self.tables.layers) + 1}"

@@ -126,12 +126,13 @@ class Scope:
         site: Site | None,
         condition: str | None,
         help: str | None = None,  # noqa: A002 - the diagnostic's own word
+        name: str | None = None,
     ) -> Fragment:
-        """Report a mistake; an unknown takes its place."""
+        """Report a mistake; an unknown takes its place, under a name where it has one."""
         finding = Finding(code, message, site, help, condition)
         if finding not in self.lowering.findings:
             self.lowering.findings.append(finding)
-        return self.lowering.unknown_value(site)
+        return self.lowering.unknown_value(site, name)
 
     def _renamed(self, at: int, column: int) -> bool:
         found = self.inputs[at][0].columns[column]
@@ -154,6 +155,7 @@ class Scope:
                 site,
                 "AMBIGUOUS_REFERENCE",
                 'take it from one frame (`orders["id"]`), or drop or rename the other one',
+                [*name, *fields][-1],
             )
         column = self.reference(*places[0])
         if outside and len(self.inputs) == 1:
@@ -177,13 +179,14 @@ class Scope:
             if outer is not None:
                 return outer
             if not all(layer.complete for layer, _ in self.inputs):
-                return self.lowering.unknown_value(site)
+                return self.lowering.unknown_value(site, parts[-1])
             return self.mistake(
                 Code.UNKNOWN_COLUMN,
                 f"`{parts[0]}` is a column of a frame that this one is not made from",
                 site,
                 "CANNOT_RESOLVE_DATAFRAME_COLUMN",
                 f'take it by its name: `F.col("{parts[0]}")`',
+                parts[-1],
             )
         if not where:
             return self._lost(parts, best, site)
@@ -204,9 +207,10 @@ class Scope:
 
     def _lost(self, parts: list[str], best: Found, site: Site | None) -> Fragment:
         frame = best.frame
-        if frame is None or not frame.known:
-            return self.lowering.unknown_value(site)
-        named = frame.named(parts[0])
+        named = frame.named(parts[0]) if frame is not None else []
+        whole = all(layer.complete for layer, _ in self.inputs)
+        if frame is None or not frame.known or (named and not whole):
+            return self.lowering.unknown_value(site, parts[-1])
         if named:
             return self.mistake(
                 Code.UNKNOWN_COLUMN,
@@ -214,9 +218,10 @@ class Scope:
                 site,
                 "MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_APPEAR_IN_OPERATION",
                 f'take the column that is here: `F.col("{parts[0]}")`',
+                parts[-1],
             )
         if len(parts) > 1 and frame.qualified(parts[:2]):
-            return self.lowering.unknown_value(site)
+            return self.lowering.unknown_value(site, parts[-1])
         names = [each.name for each in frame.visible]
         near = closest(parts[0], names)
         return self.mistake(
@@ -225,6 +230,7 @@ class Scope:
             site,
             "UNRESOLVED_COLUMN.WITH_SUGGESTION",
             f"there is a column `{near}`" if near else None,
+            parts[-1],
         )
 
 

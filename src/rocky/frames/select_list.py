@@ -1,7 +1,8 @@
 """Select lists: the entries of a layer's SELECT, and what columns come of them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 from rocky.frames.fragments import Fragment, joined, sql
@@ -94,23 +95,30 @@ def listed_items(
     return joined(", ", parts)
 
 
+def widths_of(
+    items: Sequence[Item], bound: BoundQuery, width: Callable[[Item], int]
+) -> list[int] | None:
+    """How many columns each item gives, None where that cannot be told; `width` asks of one."""
+    several = [at for at, each in enumerate(items) if each.several]
+    widths = [1] * len(items)
+    if len(several) == 1:
+        widths[several[0]] += len(bound.columns) - len(items)
+    else:
+        for at in several:
+            widths[at] = width(items[at])
+    return widths if min(widths) >= 0 and sum(widths) == len(bound.columns) else None
+
+
 def columns_of(
-    items: Sequence[Item], bound: BoundQuery, renamed: dict[str, str]
+    items: Sequence[Item], widths: list[int] | None, bound: BoundQuery, renamed: dict[str, str]
 ) -> tuple[tuple[LayerColumn, ...], list[str | None]]:
     """The columns of a select list, and the name in SQL that each of its items must have."""
-    at = next((at for at, each in enumerate(items) if each.several), None)
-    extra = len(bound.columns) - len(items)
-    if at is not None and extra >= -1:
-        spread = [*items[:at], *[items[at]] * (extra + 1), *items[at + 1 :]]
-    elif extra == 0:
-        spread = list(items)
-    else:
-        spread = []
-    if len(spread) != len(bound.columns) or not bound.known:
+    if widths is None:
         plain = tuple(
             LayerColumn(each.name or "", each.name or "", _value(each)) for each in bound.columns
         )
         return plain, [each.name for each in items]
+    spread = [item for item, width in zip(items, widths, strict=True) for _ in range(width)]
     named = [
         (
             (item.name if not item.several else None) or seen_name(column.name or "", renamed),
@@ -126,14 +134,18 @@ def columns_of(
         )
     )
     names: list[str | None] = []
-    for index, item in enumerate(items):
+    for item, place in zip(items, _places(widths), strict=True):
         if item.several:
             names.append(None)
             continue
-        place = index if at is None or index <= at else index + extra
         unnamed = item.name is None and own[place] == bound.columns[place].name
         names.append(None if unnamed else own[place])
     return columns, names
+
+
+def _places(widths: Sequence[int]) -> list[int]:
+    """Where the columns of each item begin."""
+    return [0, *accumulate(widths)][:-1]
 
 
 def _value(column: Column) -> StructField:
@@ -142,20 +154,20 @@ def _value(column: Column) -> StructField:
 
 
 def with_own_names(
-    items: Sequence[Item], columns: tuple[LayerColumn, ...], bound: BoundQuery
+    items: Sequence[Item],
+    widths: list[int] | None,
+    columns: tuple[LayerColumn, ...],
+    bound: BoundQuery,
 ) -> Sequence[Item]:
     """The items; what a generator gives is named where its own names are taken."""
-    at = next((at for at, each in enumerate(items) if each.generates), None)
-    if at is None or len(columns) != len(bound.columns):
+    if widths is None:
         return items
-    given = columns[at : len(columns) - (len(items) - at - 1)]
-    same = all(
-        each.sql == own.name for each, own in zip(columns[at:], bound.columns[at:], strict=True)
-    )
-    if same or not given:
-        return items
-    named = items[at]._replace(names=tuple(each.sql for each in given))
-    return [*items[:at], named, *items[at + 1 :]]
+    named = list(items)
+    for at, (item, width, place) in enumerate(zip(items, widths, _places(widths), strict=True)):
+        own = [each.sql for each in columns[place : place + width]]
+        if item.generates and own != [each.name for each in bound.columns[place : place + width]]:
+            named[at] = item._replace(names=tuple(own))
+    return named
 
 
 def renamed_in(inputs: Sequence[Layer]) -> dict[str, str]:

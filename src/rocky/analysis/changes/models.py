@@ -90,7 +90,7 @@ class Side:
 def _stands_for_code(plan: PythonPlan, model: ModelFile) -> bool:
     """Whether the SQL of a plan is all that decides the rows of its model."""
     sure = plan.doubt is None and model.imports.irregularity is None
-    return sure and plan.has_sql and not plan.gaps
+    return sure and plan.has_sql and not plan.gaps and not plan.unknown
 
 
 class _Readable:

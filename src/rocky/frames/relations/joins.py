@@ -85,7 +85,7 @@ def as_of(
         if not all(places):
             side = "right" if places[0] else "left"
             _report_missing(name, (right if places[0] else left, side), lowering, site)
-            return lowering.unknown_rows(f"a join by `{name}`", site, left, right)
+            return lowering.unknown_rows(None, site, left, right)
         pair = (scope.reference(0, places[0][0]), scope.reference(1, places[1][0]))
         parts.append(sql(" = ".join(pair)))
     if message.HasField("join_expr"):
@@ -189,7 +189,7 @@ def _by_names(message: Any, scope: Scope, tables: Fragment, site: Site | None) -
         if not all(places):
             side = "right" if places[0] else "left"
             _report_missing(name, (right if places[0] else left, side), lowering, site)
-            return lowering.unknown_rows(f"a join by `{name}`", site, left, right)
+            return lowering.unknown_rows(None, site, left, right)
         keys.append((places[0][0], places[1][0]))
     equal = " AND ".join(f"{scope.reference(0, a)} = {scope.reference(1, b)}" for a, b in keys)
     layered = sql(tables, f" ON {equal}", site=site)

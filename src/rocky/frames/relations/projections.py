@@ -139,7 +139,7 @@ def rename_all(message: Any, lowering: Lowering, lower: Lower, site: Site | None
         message_text = f"`toDF` has {len(names)} names for {len(items)} columns"
         condition = "ASSIGNMENT_ARITY_MISMATCH"
         lowering.findings.append(Finding(Code.INVALID_CLAUSE, message_text, site, None, condition))
-        return lowering.unknown_rows(message_text, site, below)
+        return lowering.unknown_rows(None, site, below)
     return lowering.select(
         (below,), [Item(each.fragment, name) for each, name in zip(items, names, strict=True)]
     )

@@ -31,7 +31,7 @@ def set_operation(message: Any, lowering: Lowering, lower: Lower, site: Site | N
     if message.by_name:
         paired = _paired(message, lowering, (left, right), site)
         if paired is None:
-            return lowering.unknown_rows("a union by names that differ", site, left, right)
+            return lowering.unknown_rows(None, site, left, right)
         first, second, names = paired
     own = unique_names([(name, False) for name in names])
     first = [
@@ -45,7 +45,7 @@ def set_operation(message: Any, lowering: Lowering, lower: Lower, site: Site | N
     )
     if len(second) != len(own):
         # The binder says so, of the whole query.
-        return lowering.layer(body, (), (left, right), known=False)
+        return lowering.layer(body, (), (left, right), known=False, wrong=True)
     places = [at for at, each in enumerate(left.columns) if not each.hidden]
     items = [
         Item(sql(""), name, (0, places[at]) if at < len(places) else None)

@@ -74,7 +74,7 @@ def named_table(name: str, lowering: Lowering, site: Site | None) -> Layer:
         for each in bound.columns
     )
     if bound.diagnostics:
-        return lowering.layer(body, columns, (), known=bound.known)
+        return lowering.layer(body, columns, (), known=bound.known, wrong=bound.has_errors)
     return Layer(".".join(map(written, parts)), columns, bound.known)
 
 
@@ -131,6 +131,8 @@ def query(message: Any, lowering: Lowering, lower: Lower, site: Site | None) -> 
 
 
 def _visible(layer: Layer) -> str:
+    if not layer.known:
+        return "*"
     return ", ".join(
         written(each.sql)
         if each.sql == each.name

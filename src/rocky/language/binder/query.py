@@ -105,6 +105,10 @@ class BoundQuery:
     parsed: ParsedQuery | None = None
     binding: Binding | None = None
 
+    @property
+    def has_errors(self) -> bool:
+        return any(each.severity is Severity.ERROR for each in self.diagnostics)
+
 
 Parse = Callable[[str], ParsedQuery | SyntaxProblem]
 

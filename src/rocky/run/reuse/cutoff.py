@@ -19,7 +19,6 @@ from typing import NamedTuple
 from rocky.analysis.compilation import Compilation
 from rocky.analysis.names import CompiledTables, Names
 from rocky.canonical import text_hash
-from rocky.diagnostics import Severity
 from rocky.language.binder.expr import WHOLE
 from rocky.language.binder.query import BoundQuery, bind_text
 from rocky.language.datatypes.types import StructField
@@ -87,8 +86,9 @@ def _comes_out_the_same(whole: BoundQuery, cut: BoundQuery) -> bool:
 
 
 def _is_whole(bound: BoundQuery) -> bool:
-    wrong = any(each.severity is Severity.ERROR for each in bound.diagnostics)
-    return bound.known and bound.binding is not None and not bound.binding.unknowns and not wrong
+    if not bound.known or bound.has_errors or bound.binding is None:
+        return False
+    return not bound.binding.unknowns
 
 
 def _meaning(bound: BoundQuery) -> tuple[object, ...]:
