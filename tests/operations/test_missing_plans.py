@@ -18,19 +18,28 @@ from tests.project.git.repos import make_repo
 
 PLAIN = "SELECT id, amount FROM raw.orders\n"
 RENAMED = PAID.replace("'double'", "'twice'")
-REWORDED = HEAD + "    it = orders\n    return it.select('id', (F.col('amount') * 2).alias('double'))\n"
+REWORDED = (
+    HEAD + "    it = orders\n    return it.select('id', (F.col('amount') * 2).alias('double'))\n"
+)
+
+
+READER = "SELECT id, double FROM paid\n"
 
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Workspace:
     """A repository with a Python model, its reader and another model; no code was run."""
+    return repository(tmp_path / "repo", READER)
+
+
+def repository(root: Path, reader: str) -> Workspace:
     files = {
         **files_of({"paid": (PAID, INPUTS)}),
-        "models/reader.sql": "SELECT id, double FROM paid\n",
+        "models/reader.sql": reader,
         "models/plain.sql": PLAIN,
         ".gitignore": ".rocky/\n",
     }
-    return Workspace(make_repo(tmp_path / "repo", files).root)
+    return Workspace(make_repo(root, files).root)
 
 
 def write(shop: Workspace, **texts: str) -> None:
@@ -97,17 +106,26 @@ def test_a_change_elsewhere_is_compared_whether_code_was_run_or_not(shop) -> Non
 
 
 @pytest.mark.slow
-def test_a_reader_is_compared_where_its_columns_are_known_without_the_plan(shop) -> None:
+def test_a_reader_that_changes_over_code_that_was_not_run_is_not_compared(shop) -> None:
     write(shop, reader_sql="SELECT id, double + 1 AS double FROM paid\n")
     unknown = compared(shop)
     write(shop, reader_sql="SELECT CAST(id AS INT) AS id FROM raw.orders\n")
     base_unknown = compared(shop)
-    write(shop, reader_sql="SELECT id, double FROM paid\n", new_sql="SELECT id FROM paid\n")
+    write(shop, reader_sql=READER, new_sql="SELECT id FROM paid\n")
     added = compared(shop)
 
     assert {"reader": [("paid", "base"), ("paid", "head")]} == uncompared(unknown)
     assert {"reader": [("paid", "base")]} == uncompared(base_unknown)
     assert ("info", {}) == (added.verdict, uncompared(added))
+
+
+@pytest.mark.slow
+def test_a_reader_whose_columns_are_known_without_the_plan_is_compared(tmp_path: Path) -> None:
+    shop = repository(tmp_path, "SELECT CAST(id AS INT) AS id FROM paid\n")
+    write(shop, reader_sql="SELECT CAST(id AS STRING) AS id FROM paid\n")
+    found = compared(shop)
+
+    assert ("breaking", {}, ()) == (found.verdict, uncompared(found), found.notes)
 
 
 @pytest.mark.slow
