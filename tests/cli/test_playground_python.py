@@ -55,7 +55,7 @@ def test_a_gate_fails_with_the_remedy_where_code_was_not_run(rocky, tmp_path, mo
     assert (ExitCode.OK, ExitCode.FAILED) == (shown.code, gate.code)
     assert "error: `scored_orders` and" in gate.err
     assert "set `ROCKY_ANALYSE=always`" in gate.err
-    check("lineage-diff", gate.json)
+    check(gate.json, "lineage-diff")
     assert f"::error file={MODEL},title=not compared::`scored_orders` is not compared" in marked
     assert gate.json["markdown"].splitlines()[1].startswith("**Not all was compared**")
 
