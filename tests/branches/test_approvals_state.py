@@ -4,13 +4,22 @@ from dataclasses import replace
 
 import pytest
 
-from rocky.analysis.changes.change import Change, Impact, ProjectDiff, Reached, TableDiff
+from rocky.analysis.changes.change import (
+    Change,
+    Impact,
+    MissingPlan,
+    ProjectDiff,
+    Reached,
+    TableDiff,
+    UncomparedModel,
+)
 from rocky.analysis.changes.diff import diff_compilations
+from rocky.branches.promotion.clearance import refuse_breaking
 from rocky.branches.state_hash import compute_state, find_changed_parts
-from rocky.branches.tables import BranchTable, BranchView
+from rocky.branches.tables import BranchTable, BranchView, judge_change
 from rocky.canonical import canonical_json, text_hash
 from rocky.compiler.passes import compile_project
-from rocky.errors import ApprovalRefused
+from rocky.errors import ApprovalRefused, PromotionRefused
 from rocky.project import load_project
 from rocky.store.warehouse import open_warehouse
 from tests.branches.statements import RECORD
@@ -237,3 +246,23 @@ def test_a_declassification_is_in_the_verdict_and_so_is_a_mask_that_is_gone(tmp_
     state = compute_state(head, view_of(tmp_path / "head"), diff)
     assert "breaking" == state.verdict
     assert state.hash != compute_state(head, view_of(tmp_path / "head"), NO_DIFF).hash
+
+
+def test_a_change_that_was_not_compared_is_not_approved_as_one_that_breaks_nothing(tmp_path):
+    missing = UncomparedModel("report", "models/report.py", (MissingPlan("report", "head"),))
+    unseen = ProjectDiff(uncompared=(missing,))
+    removed = TableDiff(
+        "orders", "model", "removed", changes=(Change("model_removed", Impact.BREAKING),)
+    )
+    states = [
+        state_in(tmp_path / str(at), diff=diff)
+        for at, diff in enumerate((NO_DIFF, unseen, replace(unseen, tables=(removed,))))
+    ]
+    verdict = judge_change(unseen, view_of(tmp_path))
+
+    assert ["none", "unknown", "breaking"] == [each.verdict for each in states]
+    assert ["report"] == states[1].document["verdict"]["uncompared"]
+    with pytest.raises(
+        PromotionRefused, match=r"it is not known whether .*: `report` is not compared"
+    ):
+        refuse_breaking(verdict, ())

@@ -6,6 +6,7 @@ import pytest
 
 from rocky.cli.console import ExitCode
 from tests.cli.test_diffs import found_by_rule
+from tests.cli.test_schemas import check
 from tests.project.git.repos import make_repo
 
 pytestmark = pytest.mark.slow
@@ -32,6 +33,31 @@ def test_it_compiles_and_a_misspelt_column_is_found_at_its_text(rocky, scores):
     assert "error[E003 unknown-column]: no column `amuont` in scope" in wrong
     assert f"{MODEL}:10:56" in wrong
     assert "there is a column `amount`" in wrong
+
+
+def test_a_gate_fails_with_the_remedy_where_code_was_not_run(rocky, tmp_path, monkeypatch):
+    made = tmp_path / "made"
+    rocky("playground", str(made), "--template", "python")
+    files = {
+        each.relative_to(made).as_posix(): each.read_text()
+        for each in made.rglob("*")
+        if each.is_file()
+    }
+    repo = make_repo(tmp_path / "repo", files)
+    monkeypatch.chdir(tmp_path / "repo")
+    repo.write({MODEL: files[MODEL].replace("joined", "everything")})
+    shown = rocky("ci-diff", "HEAD", "-o", "table")
+    gate = rocky("lineage-diff", "HEAD", "--fail-on", "breaking", "-o", "json")
+    marked = rocky("ci-diff", "HEAD", "--fail-on", "breaking", "--format", "github").out
+
+    assert "0 breaking changes in what was compared; 2 not compared of 2 models" in shown.out
+    assert "note: `scored_orders` and `country_scores` are not compared" in shown.err
+    assert (ExitCode.OK, ExitCode.FAILED) == (shown.code, gate.code)
+    assert "error: `scored_orders` and" in gate.err
+    assert "set `ROCKY_ANALYSE=always`" in gate.err
+    check(gate.json, "lineage-diff")
+    assert f"::error file={MODEL},title=not compared::`scored_orders` is not compared" in marked
+    assert gate.json["markdown"].splitlines()[1].startswith("**Not all was compared**")
 
 
 def test_a_refactored_file_is_no_change_and_another_plan_is(rocky, tmp_path, monkeypatch):

@@ -317,10 +317,11 @@ class Statistics:
 
 REPORTED_ERROR: Final = "an error reported above"
 """Why columns are unknown where nothing else is known: the finding says it."""
+UNRUN_CODE: Final = "Python models whose code was not run"
 
 
 def complete_reasons(
-    unknown: int, reasons: Mapping[str, int], *, has_untyped: bool
+    unknown: int, reasons: Mapping[str, int], *, has_untyped: bool, lacks_plans: bool
 ) -> tuple[tuple[str, int], ...]:
     """Why columns are unknown, most first, so that the counts add up to all of them.
 
@@ -333,7 +334,8 @@ def complete_reasons(
         if has_untyped:
             every["tables of unknown columns"] = rest
         else:
-            every["what is made of these" if reasons else REPORTED_ERROR] = rest
+            other = UNRUN_CODE if lacks_plans else REPORTED_ERROR
+            every["what is made of these" if reasons else other] = rest
     return tuple(sorted(every.items(), key=lambda item: (-item[1], item[0])))
 
 

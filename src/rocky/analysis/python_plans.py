@@ -12,6 +12,7 @@ from typing import Final, Literal, NamedTuple, Protocol
 
 from msgspec.msgpack import Decoder
 
+from rocky.analysis.compilation import Record
 from rocky.diagnostics.diagnostic import Span
 from rocky.language.datatypes.text import decode_type
 from rocky.language.datatypes.types import UNKNOWN, StructField
@@ -191,6 +192,11 @@ def plan_holds(state: bytes, use: PlanUse) -> bool:
     if use == "off":
         return mark == UNPLANNED
     return mark == PLANNED or use == "kept"
+
+
+def lacks_plan(record: Record) -> bool:
+    """Whether nothing is known of what a model gives because its code was not run."""
+    return record.plan[:1] == UNPLANNED and not record.columns
 
 
 class PlanRequest(NamedTuple):

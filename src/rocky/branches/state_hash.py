@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from rocky.analysis.changes.change import ProjectDiff
+from rocky.analysis.changes.change import Impact, ProjectDiff
 from rocky.analysis.compilation import Compilation
 from rocky.branches.tables import BranchTable, BranchView
 from rocky.canonical import canonical_json, text_hash
@@ -217,9 +217,13 @@ def _verdict(diff: ProjectDiff | None) -> dict[str, Any]:
         changes.append({key: value for key, value in said.items() if value is not None})
         counts[change.impact.value] = counts.get(change.impact.value, 0) + 1
     changes.sort(key=canonical_json)
-    worst = diff.impact
+    worst = NO_CHANGE if diff.impact is None else diff.impact.value
+    uncompared = sorted(each.name for each in diff.uncompared)
+    if uncompared and diff.impact is not Impact.BREAKING:
+        worst = UNKNOWN
     return {
-        "impact": NO_CHANGE if worst is None else worst.value,
+        "impact": worst,
         "counts": counts,
         "changes_hash": text_hash(canonical_json(changes)),
+        **({"uncompared": uncompared} if uncompared else {}),
     }

@@ -12,6 +12,7 @@ from typing import Final
 
 from rocky.analysis.changes.change import Change, Impact, ProjectDiff, TableDiff
 from rocky.analysis.changes.columns import compare_columns
+from rocky.analysis.changes.missing_plans import describe_uncompared
 from rocky.language.datatypes.text import field_to_json
 from rocky.ledger.branch_records import BranchRecord
 from rocky.ledger.provenance import ProvenanceRecord, ReadRecord, content_hash
@@ -164,7 +165,12 @@ def judge_change(diff: ProjectDiff | None, view: BranchView) -> ChangeVerdict:
         if each.target.lower() not in told:
             found += [_describe_change(each.target, change) for change in _lost_columns(each)]
     impact = diff.impact.value if diff.impact is not None else "none"
-    return ChangeVerdict(Impact.BREAKING.value if found else impact, tuple(found))
+    if found:
+        impact = Impact.BREAKING.value
+    if diff.uncompared:
+        impact = impact if found else UNKNOWN_IMPACT
+        found.append(describe_uncompared(diff.uncompared))
+    return ChangeVerdict(impact, tuple(found))
 
 
 def _lost_columns(table: BranchTable) -> Iterator[Change]:

@@ -22,7 +22,7 @@ from rocky.analysis.compilation import (
     unpack_schema,
 )
 from rocky.analysis.names import Names
-from rocky.analysis.python_plans import NO_PLANS, Plans
+from rocky.analysis.python_plans import NO_PLANS, Plans, lacks_plan
 from rocky.compiler.function_check import check_functions
 from rocky.compiler.graph import ModelGraph, graph_of, report_cycles
 from rocky.compiler.model_passes import (
@@ -371,5 +371,10 @@ def _statistics(
         len(outcome.bound),
         sum(record.columns for record in outcome.records.values()),
         total,
-        complete_reasons(total, reasons, has_untyped=has_untyped_tables(project)),
+        complete_reasons(
+            total,
+            reasons,
+            has_untyped=has_untyped_tables(project),
+            lacks_plans=any(map(lacks_plan, outcome.records.values())),
+        ),
     )

@@ -32,8 +32,8 @@ def unknown_output(model: ModelFile, use: PlanUse, hindrance: str | None) -> Dia
             Code.QUERY_NOT_UNDERSTOOD,
             f"what `{model.name}` gives is not known here: its code was not run",
             severity=Severity.WARNING,
-            help="`rocky compile` builds its plan, which is then known here; or declare its"
-            " `output`",
+            help="`rocky compile` builds its plan, which is then known here; a build that may run"
+            " the code sets `ROCKY_ANALYSE=always`; or declare its `output`",
         )
     message = f"Python model `{model.name}` declares no `output`"
     advice = f"list its columns in a sidecar: {OUTPUT_EXAMPLE}"

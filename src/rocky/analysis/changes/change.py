@@ -165,13 +165,35 @@ class TableDiff:
 
 
 @dataclass(frozen=True, slots=True)
+class MissingPlan:
+    """A Python model without a declared `output` whose code was not run on a side."""
+
+    model: str
+    side: Literal["base", "head"]
+
+
+@dataclass(frozen=True, slots=True)
+class UncomparedModel:
+    """A model of which nothing is said: of its columns, too little is known without some plans."""
+
+    name: str
+    path: str
+    missing: tuple[MissingPlan, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ProjectDiff:
-    """All that differs. `settings` are changes of `rocky.toml` that are of no single table."""
+    """All that differs. `settings` are changes of `rocky.toml` that are of no single table.
+
+    `uncompared` models are neither changed nor unchanged, and in no table: with any, nobody can say
+    that nothing breaks.
+    """
 
     tables: tuple[TableDiff, ...] = ()
     settings: tuple[Change, ...] = ()
     total_models: int = 0
     unchanged: int = 0
+    uncompared: tuple[UncomparedModel, ...] = ()
 
     @property
     def changes(self) -> Iterator[tuple[TableDiff | None, Change]]:

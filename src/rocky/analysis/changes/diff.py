@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 from rocky.analysis.changes.change import Change, ProjectDiff, Reached, Status, TableDiff, change_of
 from rocky.analysis.changes.declarations import compare_contracts, compare_seeds, compare_sources
+from rocky.analysis.changes.missing_plans import find_uncompared
 from rocky.analysis.changes.models import (
     Matching,
     Side,
@@ -53,12 +54,26 @@ _NOWHERE: Final = frozenset(
 def diff_compilations(base: Compilation, head: Compilation) -> ProjectDiff:
     """All that differs between two compilations, and what each difference reaches.
 
+    Models that too little is known of without the plans of Python models are left out, and named.
     Raises NotComparable when a side has errors: what does not compile is not the same as nothing.
     """
     for compilation, which in ((base, "base"), (head, "head")):
         if compilation.has_errors:
             raise NotComparable(f"the {which} does not compile, so it cannot be compared")
-    return Comparison(Side(base), Side(head)).run()
+    one, other = Side(base), Side(head)
+    uncompared = find_uncompared(one, other)
+    left_out = frozenset(each.name.lower() for each in uncompared)
+    diff = Comparison(one, other, left_out).run()
+    if not uncompared:
+        return diff
+    tables = tuple(
+        each
+        for each in diff.tables
+        if each.status == "removed" or each.name.lower() not in left_out
+    )
+    listed = sum(each.kind == "model" and each.status != "removed" for each in tables)
+    unchanged = diff.total_models - listed - len(uncompared)
+    return replace(diff, tables=tables, unchanged=unchanged, uncompared=uncompared)
 
 
 class Comparison:

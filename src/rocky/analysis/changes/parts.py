@@ -11,7 +11,9 @@ from typing import Literal
 
 from rocky.analysis.changes.change import ProjectDiff, TableDiff
 from rocky.analysis.changes.diff import Comparison
+from rocky.analysis.changes.missing_plans import find_uncompared
 from rocky.analysis.changes.models import Side, has_own_changes
+from rocky.analysis.changes.reach import models_below
 from rocky.analysis.compilation import Compilation
 from rocky.analysis.lineage import reach_models
 from rocky.diagnostics import Diagnostic, Severity
@@ -47,9 +49,13 @@ def diff_parts(base: Compilation, head: Compilation) -> PartialDiff | None:
     old, new = _first_errors(base), _first_errors(head)
     if old is None or new is None:
         return None
-    below = _readers(base, old) | _readers(head, new)
-    left_out = frozenset({*old, *new, *below})
+    below = models_below(base, old) | models_below(head, new)
+    told = frozenset({*old, *new, *below})
     one, other = Side(base), Side(head)
+    uncompared = tuple(
+        each for each in find_uncompared(one, other) if each.name.lower() not in told
+    )
+    left_out = told | {each.name.lower() for each in uncompared}
     diff = Comparison(one, other, left_out).run()
     reached = {each.name.lower(): each for each in diff.tables if each.name.lower() in left_out}
     broken = [
@@ -76,6 +82,7 @@ def diff_parts(base: Compilation, head: Compilation) -> PartialDiff | None:
             diff,
             tables=(*kept, *sorted(readers, key=lambda each: each.name.lower())),
             unchanged=compared - changed,
+            uncompared=uncompared,
         ),
         tuple(sorted(broken, key=lambda each: (each.name.lower(), each.side))),
         compared,
@@ -99,13 +106,6 @@ def _first_errors(side: Compilation) -> dict[str, Diagnostic] | None:
 
 def _start(error: Diagnostic) -> int:
     return error.span.start if error.span is not None else 0
-
-
-def _readers(side: Compilation, broken: Iterable[str]) -> set[str]:
-    """The keys of all models below some."""
-    names = [side.project.models[key].name for key in broken]
-    below = {name.lower() for name in reach_models(side.downstream, names)}
-    return below & side.project.models.keys()
 
 
 def _broken(

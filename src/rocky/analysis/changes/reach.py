@@ -12,6 +12,13 @@ from rocky.project.pipeline_tables import copies_of
 ROWS: Final = "rows"
 
 
+def models_below(side: Compilation, keys: Iterable[str]) -> set[str]:
+    """The keys of some models and of all below them."""
+    names = [side.project.models[key].name for key in keys]
+    below = {name.lower() for name in reach_models(side.downstream, names)}
+    return below & side.project.models.keys()
+
+
 class Reach:
     """What can be reached from some tables. Only models below them are unpacked."""
 

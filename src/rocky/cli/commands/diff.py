@@ -20,6 +20,7 @@ from rocky.analysis.changes.change import (
     group_kinds,
     group_reached,
 )
+from rocky.analysis.changes.missing_plans import describe_uncompared
 from rocky.analysis.compilation import Compilation
 from rocky.cli.console import ExitCode, write_line, write_note, write_report, write_text
 from rocky.cli.options import Output, RockyCommand, Settings, format_option, style_in_build
@@ -143,7 +144,14 @@ def render_annotations(report: DiffReport | ReachReport) -> str:
     head, prefix = difference.sides.head, difference.sides.prefix
     order = list(Impact)
     changes = sorted(difference.shown.changes, key=lambda each: order.index(each[1].impact))
-    return "".join(_command(table, change, head, prefix) for table, change in changes)
+    level = "error" if report.head.unseen else "warning"
+    uncompared = (
+        f"::{level} file={escape_property(f'{prefix}{each.path}')},title=not compared"
+        f"::{escape_message(describe_uncompared((each,)))}\n"
+        for each in difference.shown.uncompared
+    )
+    told = (_command(table, change, head, prefix) for table, change in changes)
+    return "".join((*uncompared, *told))
 
 
 def _command(table: TableDiff | None, change: Change, head: Compilation, prefix: str) -> str:

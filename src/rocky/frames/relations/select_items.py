@@ -69,7 +69,7 @@ def _attribute(message: Any, scope: Scope) -> Item:
 
 
 def _same_column(value: Fragment, scope: Scope, asked: str = "") -> Item:
-    """A value; it stays the same column where it is one of the input's, spelt as it is asked for."""
+    """A value; where it is a column of the input it stays that one, spelt as it is asked for."""
     spelt = split_name(asked or value.text)[-1]
     for at, (layer, _) in enumerate(scope.inputs):
         for index, each in enumerate(layer.columns):

@@ -15,8 +15,10 @@ from rocky.errors import NotComparable
 from rocky.operations.changes.changed_tables import (
     ChangeReport,
     TableChanges,
+    UncomparedReport,
     report_change,
     report_table,
+    report_uncompared,
 )
 from rocky.operations.changes.revisions import Side, Sides, as_in_working_tree, select_tables
 from rocky.operations.digest import Digested
@@ -58,7 +60,8 @@ class BrokenSidesReport(Digested):
     """Why not all was compared, and what differs in the part that was.
 
     `compared_models` says how many models that part has: 0 where there is none. The models that are
-    neither in it nor broken read one that is, and are told by what they are reached.
+    neither in it nor broken read one that is, and are told by what they are reached, or are
+    `uncompared`: code was not run without which too little is known of them.
     """
 
     part: PartialDiff | None = hidden()
@@ -66,6 +69,7 @@ class BrokenSidesReport(Digested):
     broken: tuple[BrokenSide, ...]
     compared_models: int
     broken_models: tuple[BrokenModelReport, ...]
+    uncompared: tuple[UncomparedReport, ...]
     models: tuple[TableChanges, ...]
     inputs: tuple[TableChanges, ...]
     settings: tuple[ChangeReport, ...]
@@ -108,6 +112,7 @@ def refuse_broken(sides: Sides, models: Sequence[str]) -> None:
             broken_models=tuple(
                 _broken_model(each, sides) for each in (part.broken if part is not None else ())
             ),
+            uncompared=tuple(map(report_uncompared, part.diff.uncompared)) if part else (),
             models=tuple(report_table(each) for each in tables if each.kind == "model"),
             inputs=tuple(report_table(each) for each in tables if each.kind != "model"),
             settings=tuple(map(report_change, part.diff.settings)) if part is not None else (),

@@ -3,7 +3,14 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from rocky.analysis.changes.change import Change, Impact, Status, TableDiff, count_reached
+from rocky.analysis.changes.change import (
+    Change,
+    Impact,
+    Status,
+    TableDiff,
+    UncomparedModel,
+    count_reached,
+)
 from rocky.operations.report import flat
 
 _TYPE_RULES: Final = ("column_type_changed", "column_type_widened")
@@ -46,6 +53,23 @@ class TableChanges:
     table: ChangedTable = flat()
     column_changes: tuple[ChangeReport, ...]
     table_changes: tuple[ChangeReport, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingPlanReport:
+    """A Python model without a declared `output` whose code was not run on a side."""
+
+    model_name: str
+    side: Literal["base", "head"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UncomparedReport:
+    """A model that was not compared, and the plans that are missing for it: its own, or others."""
+
+    model_name: str
+    path: str
+    missing_plans: tuple[MissingPlanReport, ...]
 
 
 def name_table(table: TableDiff) -> ChangedTable:
@@ -94,4 +118,15 @@ def report_change(change: Change) -> ChangeReport:
         after=change.after,
         detail=change.detail or None,
         reaches=count_reached(change),
+    )
+
+
+def report_uncompared(model: UncomparedModel) -> UncomparedReport:
+    """A model that was not compared, and why."""
+    return UncomparedReport(
+        model_name=model.name,
+        path=model.path,
+        missing_plans=tuple(
+            MissingPlanReport(model_name=each.model, side=each.side) for each in model.missing
+        ),
     )

@@ -16,9 +16,11 @@ from rocky.operations.changes.changed_tables import (
     ChangedTable,
     ChangeReport,
     TableChanges,
+    UncomparedReport,
     name_table,
     report_change,
     report_table,
+    report_uncompared,
     sort_out,
 )
 from rocky.operations.changes.diff_comment import render_comment
@@ -60,6 +62,7 @@ class DiffSummary:
 
     total_models: int
     unchanged: int
+    uncompared: int
     modified: int
     added: int
     removed: int
@@ -97,7 +100,11 @@ class BreakingFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiffHead:
-    """The sides, the verdict and the numbers. `notes` is what could not be looked at."""
+    """The sides, the verdict and the numbers. `notes` is what could not be looked at.
+
+    `uncompared` are models of which too little is known without the plans of Python models whose
+    code was not run.
+    """
 
     difference: Difference = hidden()
     fail_on: FailOn | None = hidden()
@@ -110,6 +117,7 @@ class DiffHead:
     summary: DiffSummary
     changed_files: tuple[ChangedFile, ...]
     notes: tuple[str, ...]
+    uncompared: tuple[UncomparedReport, ...]
 
     def digest(self) -> Digest:
         """The verdict in a line."""
@@ -200,7 +208,8 @@ def report_difference(
         verdict=difference.verdict,
         summary=_summarise(difference),
         changed_files=sides.files,
-        notes=sides.notes,
+        notes=difference.notes,
+        uncompared=tuple(map(report_uncompared, shown.uncompared)),
     )
     comment = render_comment(difference, "lineage-diff" if reach else "ci-diff", with_reached=reach)
     if reach:
@@ -227,6 +236,7 @@ def _summarise(difference: Difference) -> DiffSummary:
     return DiffSummary(
         difference.whole.total_models,
         difference.whole.unchanged,
+        len(difference.shown.uncompared),
         *(statuses[status] for status in STATUSES),
         *(impacts[impact] for impact in Impact),
     )

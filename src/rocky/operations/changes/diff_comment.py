@@ -30,6 +30,7 @@ _REACHED_SHOWN: Final = 40
 _ROWS_SHOWN: Final = 100
 _TITLES: Final = {
     "breaking": "**Breaking**",
+    "uncompared": "**Not all was compared**",
     "warning": "**Changed, nothing breaks**",
     "info": "**Nothing breaks**",
     "affected": "**Affected by changes of other tables**",
@@ -49,7 +50,7 @@ def render_comment(difference: Difference, command: str, *, with_reached: bool) 
     verdict = escape_text(describe_verdict(difference))
     page.add(f"<!-- rocky {command} -->\n{_TITLES[difference.verdict]}: {verdict}")
     page.add(f"\n{code_span(describe_sides(difference))}\n")
-    for note in difference.sides.notes:
+    for note in difference.notes:
         page.add(f"\nNote: {escape_text(note)}\n")
     if difference.breaking:
         page.add(f"\n{_BREAKING_HEAD}")

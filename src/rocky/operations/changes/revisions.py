@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 from rocky.analysis.changes.change import Change, Impact, ProjectDiff, Status, TableDiff
+from rocky.analysis.changes.missing_plans import describe_uncompared
 from rocky.analysis.compilation import Compilation
 from rocky.diagnostics import Diagnostic, Severity
 from rocky.diagnostics.render import counted
@@ -41,7 +42,7 @@ from rocky.project.project import in_environment, mask_environments
 from rocky.project.toml.parser import load_toml
 
 Side = Literal["base", "head"]
-Verdict = Annotated[str, ("breaking", "warning", "info", "affected", "unchanged")]
+Verdict = Annotated[str, ("breaking", "uncompared", "warning", "info", "affected", "unchanged")]
 STATUSES: Final[tuple[Status, ...]] = ("modified", "added", "removed", "affected", "renamed")
 SHOWN_COMMIT: Final = 12
 
@@ -92,10 +93,23 @@ class Difference:
 
     @property
     def verdict(self) -> Verdict:
-        """The worst impact of what is shown; `affected` when only others' changes reach it."""
+        """The worst impact of what is shown; `affected` when only others' changes reach it.
+
+        Where models are not compared it is known only that something breaks, never that nothing
+        does.
+        """
+        if self.shown.uncompared and self.shown.impact is not Impact.BREAKING:
+            return "uncompared"
         if self.shown.impact is not None:
             return self.shown.impact.value
         return "affected" if self.shown.tables else "unchanged"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What could not be looked at: no gate passes with any."""
+        if not self.shown.uncompared:
+            return self.sides.notes
+        return (*self.sides.notes, describe_uncompared(self.shown.uncompared))
 
     @property
     def impacts(self) -> Counter[Impact]:
@@ -133,6 +147,9 @@ def describe_verdict(difference: Difference) -> str:
     for impact, noun in ((Impact.WARNING, "warning"), (Impact.INFO, "note")):
         told += [counted(impacts[impact], noun)] if impacts[impact] else []
     tables = [f"{statuses[each]} {each}" for each in STATUSES if statuses[each]]
+    if difference.shown.uncompared:
+        told[-1] += " in what was compared"
+        tables.append(f"{len(difference.shown.uncompared):,} not compared")
     return f"{', '.join(told)}; {', '.join(tables) or 'none changed'} of {models}"
 
 
@@ -162,7 +179,8 @@ def select_tables(diff: ProjectDiff, names: Sequence[str], sides: Sides) -> Proj
         for table in diff.tables
         if table.name.lower() in keys or (table.base_name or "").lower() in keys
     )
-    return replace(diff, tables=chosen)
+    uncompared = tuple(each for each in diff.uncompared if each.name.lower() in keys)
+    return replace(diff, tables=chosen, uncompared=uncompared)
 
 
 def _names(sides: Sides) -> dict[str, str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from rocky.analysis.compilation import Compilation, complete_reasons, unpack_schema
 from rocky.analysis.contracts import record_baselines
 from rocky.analysis.lineage import reach_models
+from rocky.analysis.python_plans import lacks_plan
 from rocky.compiler.fingerprints import Fingerprints, fingerprints_of
 from rocky.compiler.passes import has_untyped_tables
 from rocky.diagnostics import Code, Diagnostic, Severity
@@ -289,7 +290,10 @@ def summarise(
         for model in chosen:
             counts.update(dict(model.unknowns))
         untyped = has_untyped_tables(compilation.project)
-        reasons = list(complete_reasons(unknown, counts, has_untyped=untyped))
+        unplanned = any(map(lacks_plan, compilation.models.records().values()))
+        reasons = list(
+            complete_reasons(unknown, counts, has_untyped=untyped, lacks_plans=unplanned)
+        )
     return CompileSummary(
         len(models),
         columns,

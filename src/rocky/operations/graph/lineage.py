@@ -17,7 +17,9 @@ from rocky.analysis.lineage import (
     RowHop,
     Trace,
     model_edges,
+    reach_models,
 )
+from rocky.analysis.python_plans import lacks_plan
 from rocky.errors import InvalidRequest, NothingSelected
 from rocky.language.datatypes.types import UNKNOWN, StructField
 from rocky.language.ir import OutputColumn
@@ -346,9 +348,30 @@ class _Relations:
                     f"the columns of {relation.kind} `{relation.name}` are not known: `{command}`"
                     " makes them known"
                 ) from None
+            missing = self._missing_plan(relation)
+            if missing is not None:
+                raise NothingSelected(
+                    f"the columns of {relation.kind} `{relation.name}` are not known: the code of"
+                    f" `{missing}` was not run; `rocky compile` builds its plan"
+                ) from None
             if relation.complete or not unknown_origins(self._compilation, [relation.name]):
                 raise
             return LineageColumn(name.replace("`", ""), UNKNOWN.text, nullable=True)
+
+    def _missing_plan(self, relation: Relation) -> str | None:
+        """A Python model without a plan by which the columns of a relation are not known."""
+        if relation.complete or relation.kind != "model":
+            return None
+        models, project = self._compilation.models, self._compilation.project
+        above = reach_models(self._compilation.upstream, (relation.name,))
+        return next(
+            (
+                project.models[name.lower()].name
+                for name in sorted(above)
+                if name.lower() in models and lacks_plan(models.record(name.lower()))
+            ),
+            None,
+        )
 
     def _unknown(self, text: str) -> str:
         """The nearest relation, with the column kept if the text could name one."""

@@ -16,7 +16,7 @@ from rocky.errors import RockyError, UnknownRevision, describe_failure
 from rocky.ledger import open_lookup_reader
 from rocky.ledger.pipeline_records import DriftRecord
 from rocky.operations.changes.broken_sides import BrokenModelReport, BrokenSidesReport, SidesBroken
-from rocky.operations.changes.changed_tables import TableChanges
+from rocky.operations.changes.changed_tables import TableChanges, UncomparedReport
 from rocky.operations.changes.diff import DiffReport, DiffRequest, diff
 from rocky.operations.digest import Digested
 from rocky.operations.governance.compliance import (
@@ -193,6 +193,7 @@ _BREAKING: Final[tuple[tuple[str, Tone], ...]] = (
     ("changed", "notice"),
     ("breaks readers", "bad"),
     ("does not compile", "bad"),
+    ("not compared", "bad"),
 )
 
 
@@ -205,7 +206,11 @@ def _judge_breaking(
     broken: tuple[BrokenModelReport, ...] = ()
     if isinstance(report, BrokenSidesReport):
         yield report.error.message
-        broken = report.broken_models
+        broken, uncompared = report.broken_models, report.uncompared
+    else:
+        uncompared = report.head.uncompared
+        if uncompared:
+            yield "; ".join(report.head.notes)
     for each in (*report.models, *report.inputs):
         place = places.get(each.table.model_name.lower())
         if place is not None:
@@ -214,6 +219,10 @@ def _judge_breaking(
         place = places.get(model.model_name.lower())
         if place is not None:
             signals[place] = _broken_signal(place, model)
+    for other in uncompared:
+        place = places.get(other.model_name.lower())
+        if place is not None:
+            signals[place] = TableSignal(place, 5, _why_uncompared(other))
     yield from signals.values()
 
 
@@ -247,6 +256,11 @@ def _broken_signal(place: int, model: BrokenModelReport) -> TableSignal:
     if model.affected_by:
         words += f"; by {_named(model.affected_by)}"
     return TableSignal(place, 4, words, model.lost_columns[:_SHOWN])
+
+
+def _why_uncompared(model: UncomparedReport) -> str:
+    names = sorted({each.model_name for each in model.missing_plans})
+    return f"the code of {_named(names)} was not run"
 
 
 def _breaking_signal(place: int, found: TableChanges) -> TableSignal:

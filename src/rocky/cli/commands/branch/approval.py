@@ -74,11 +74,15 @@ def _show_subject(candidate: Candidate) -> None:
 def _describe_verdict(state: BranchState) -> str:
     """The verdict in words: the worst impact, and how many there are of each."""
     counts = state.document["verdict"].get("counts", {})
-    if state.verdict == "unknown":
+    uncompared = state.document["verdict"].get("uncompared", ())
+    if state.verdict == "unknown" and not uncompared:
         return "unknown: there is no commit to compare with"
-    if not counts:
+    if not counts and not uncompared:
         return "no change of the code"
     listed = ", ".join(f"{counts[each.value]} {each.value}" for each in Impact if each in counts)
+    if uncompared:
+        rest = f"{counted(len(uncompared), 'model')} not compared: `rocky ci-diff` says why"
+        listed = f"{listed}, {rest}" if listed else rest
     return f"{state.verdict} ({listed})"
 
 
