@@ -152,7 +152,7 @@ def test_a_mistake_is_no_gap_as_well() -> None:
     with Frames(SHOP) as shop:
         keyed = shop.check(shop.orders.join(shop.customers, "custmer_id").select("name"))
         united = shop.check(shop.orders.unionByName(shop.customers).select("name"))
-        missing = shop.check(shop.table("nobody").join(shop.customers, "customer_id"))
+        missing = shop.check(shop.session.table("nobody").join(shop.customers, "customer_id"))
 
     assert [1, 1, 1] == [len(each.errors) for each in (keyed, united, missing)]
     assert () == (*keyed.gaps, *united.gaps, *missing.gaps)
