@@ -4,7 +4,7 @@ Every pair of sides with every use of their columns. Joins are left ones, so tha
 of `order_id` and `qty` tells the side that a column is of.
 """
 
-# ruff: noqa: N812, E741, E501, PLC3002 - as people write PySpark, one line a case
+# ruff: noqa: N812, E741, PLC3002 - as people write PySpark, one line a case
 
 from pyspark.sql import functions as F
 
@@ -155,8 +155,8 @@ def _three(o):
 
 def _inner(o):
     a, b = o.filter("qty > 1"), o.filter("qty > 2")
-    j = a.join(b, a.order_id == b.order_id).select(a.order_id.alias("a_id"), F.lit(1).alias("one"))
-    return j
+    joined = a.join(b, a.order_id == b.order_id)
+    return joined.select(a.order_id.alias("a_id"), F.lit(1).alias("one"))
 
 
 OTHERS = {

@@ -1,4 +1,4 @@
-"""Column identity: which columns of a plan are one column for Spark, where a frame is joined to itself.
+"""Column identity: which columns are one for Spark, where a frame is joined with itself.
 
 Spark gives every column that a relation makes an identity, and `df["x"]` is that identity. Of two
 sides of a join that share some, the right one gets new ones. A reference is then ambiguous if its
@@ -198,7 +198,7 @@ class _Identities:
 def _in_condition(
     home: Identity, before: Sequence[Relation], after: Sequence[Relation]
 ) -> Identity:
-    """The identity in the condition of a join, which follows the right side where the left has none.
+    """The identity in a join's condition, which follows the right side if the left has none.
 
     References above the join do not: they were made of the frame as it was.
     """
