@@ -9,6 +9,8 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.window import Window
 
+from tests.frames.self_joins import SELF_JOINS
+
 TABLES = {
     "orders": (
         "order_id bigint not null, customer_id bigint, amount decimal(12,2), qty int not null,"
@@ -19,7 +21,7 @@ TABLES = {
     "customers": "customer_id bigint not null, name string, country string not null, since date",
 }
 
-CASES = {}
+CASES = dict(SELF_JOINS)
 
 
 def case(function):
@@ -511,3 +513,16 @@ each(
         F.expr("qty > 1 or paid") & F.col("paid"),
     ),
 )
+
+
+def _pivoted(*aggregates):
+    return lambda spark, o, c: (
+        o.groupBy("customer_id").pivot("status", ["paid", "open"]).agg(*map(F.expr, aggregates))
+    )
+
+
+for _at in ("qty", "amount", "price", "paid", "status", "day", "at", "tags", "ship"):
+    CASES[f"pivot_first_{_at}"] = _pivoted(f"first({_at}) as x")
+    CASES[f"pivot_count_beside_{_at}"] = _pivoted(f"first({_at}) as x", "count(qty) as n")
+for _how in ("collect_list(qty)", "collect_set(status)", "count(distinct qty)", "max(struct(qty))"):
+    CASES[f"pivot_{_how}"] = _pivoted(f"{_how} as x", "count(1) as n", "max(qty) as most")

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from rocky.diagnostics import Code
 from rocky.frames.clauses import clauses_of, fused_bodies
+from rocky.frames.column_identity import SelfJoins
 from rocky.frames.fragments import Fragment, joined, sql
 from rocky.frames.layers import (
     LateValue,
@@ -102,6 +103,7 @@ class Lowering:
         self.around: Around | None = None
         self.lower: Callable[[Any, Lowering], Layer] | None = None
         self.views: dict[str, Layer] = {}
+        self.self_joins = SelfJoins()
         self.subqueries: list[Layer] = []
         self.settings: Mapping[str, str] = {}
         self.blind: set[str] = set()

@@ -6,10 +6,11 @@ alias that a layer below gave, and of two columns with one name. All others are 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from rocky.diagnostics import Code
 from rocky.diagnostics.suggestion import closest
+from rocky.frames.column_identity import Meaning
 from rocky.frames.fragments import Fragment, sql
 from rocky.frames.layers import Found, Layer, find_by_plan, split_attribute, written
 from rocky.frames.lowering import Finding, Lowering
@@ -17,6 +18,11 @@ from rocky.frames.plan_messages import messages_in
 from rocky.frames.sites import Site
 from rocky.language.syntax.expression_texts import read_expression
 from rocky.language.syntax.parser import SyntaxProblem
+
+SIDE_UNSURE: Final = (
+    "a column of a frame that is joined with itself, of which Spark may take either side's;"
+    " give each side an alias"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +140,11 @@ class Scope:
             self.lowering.findings.append(finding)
         return self.lowering.unknown_value(site, name)
 
+    def of_side(self, at: int, name: str, site: Site | None) -> Fragment:
+        """The column of one input that has a name."""
+        places = [(at, column) for column in self.inputs[at][0].named(name)]
+        return self._one_of(places, [name], [], site)
+
     def _renamed(self, at: int, column: int) -> bool:
         found = self.inputs[at][0].columns[column]
         return found.sql != found.name
@@ -188,6 +199,21 @@ class Scope:
                 f'take it by its name: `F.col("{parts[0]}")`',
                 parts[-1],
             )
+        layers = [layer for layer, _ in self.inputs]
+        meant = self.lowering.self_joins.look(layers, best.frame, plan_id, parts[0])
+        if meant.meaning is Meaning.AMBIGUOUS:
+            return self.mistake(
+                Code.AMBIGUOUS_COLUMN,
+                f"`{parts[0]}` of that frame is on both sides of a join of frames with one origin",
+                site,
+                "_LEGACY_ERROR_TEMP_1182",
+                f'give each side an alias, `orders.alias("o")`, and take `F.col("o.{parts[0]}")`',
+            )
+        if meant.meaning is Meaning.UNSURE:
+            self.lowering.gap(SIDE_UNSURE, site)
+            return self.lowering.unknown_value(site)
+        if meant.place is not None:
+            where = [meant.place]
         if not where:
             return self._lost(parts, best, site)
         return self._one_of(where, parts[:1], parts[1:], site)

@@ -13,6 +13,7 @@ from rocky.frames.relations.select_items import items_of
 from rocky.frames.scope import Scope, over
 from rocky.frames.select_list import Item
 from rocky.frames.sites import Site, site_of
+from rocky.language.binder.clauses.pivots import POSITIONED
 
 _MOST_PIVOT_VALUES = 500
 
@@ -54,7 +55,11 @@ def _grouping(message: Any, scope: Scope, keys: list[Item]) -> list[str | Fragme
 
 
 def _pivot(message: Any, scope: Scope, keys: list[Item], site: Site | None) -> Layer:
-    """One column for each value and aggregate, null for a group in which the value is missing."""
+    """One column for each value and aggregate.
+
+    A group in which a value is missing has null there, or what the aggregate is of no rows: Spark
+    decides by the types of the aggregates.
+    """
     lowering, below = scope.lowering, scope.inputs[0][0]
     values = message.pivot.values
     if not values:
@@ -75,17 +80,17 @@ def _pivot(message: Any, scope: Scope, keys: list[Item], site: Site | None) -> L
             return lowering.unknown_rows("a star in a `pivot`", site, below)
     column = expression(message.pivot.col, scope)
     wanted = items_of(message.aggregate_expressions, scope)
-    names = _printed(wanted, scope)
+    names, kinds = _printed(wanted, scope)
+    positioned = all(each in POSITIONED for each in kinds)
     items = list(keys)
     for value in values:
         literal = literal_sql(value)
         for item, name in zip(wanted, names, strict=True):
             shown = _shown(value)
             here = sql(column, f" <=> {literal}")
-            made = sql(
-                "CASE WHEN count_if(", here, ") > 0 THEN ", operand(item.fragment),
-                " FILTER (WHERE ", here, ") END", site=site,
-            )  # fmt: skip
+            made = sql(operand(item.fragment), " FILTER (WHERE ", here, ")", site=site)
+            if positioned:
+                made = sql("CASE WHEN count_if(", here, ") > 0 THEN ", made, " END", site=site)
             items.append(Item(made, shown if len(wanted) == 1 else f"{shown}_{name}"))
     grouped = _grouping(message, scope, keys)
     return lowering.select((below,), items, sql(*grouped, site=site), lasting=False)
@@ -100,14 +105,15 @@ def _has_star(message: Any) -> bool:
     return kind == "unresolved_star"
 
 
-def _printed(items: list[Item], scope: Scope) -> list[str]:
-    """The names of aggregates, as Spark prints those that have none."""
+def _printed(items: list[Item], scope: Scope) -> tuple[list[str], list[str]]:
+    """The names of aggregates, as Spark prints those that have none, and their kinds of types."""
     bound = scope.lowering.bind(
         sql("SELECT ", joined(", ", [each.fragment for each in items]), scope.source).text
     )
     printed = [each.name or "" for each in bound.columns]
     printed += [""] * (len(items) - len(printed))
-    return [each.name or name for each, name in zip(items, printed, strict=False)]
+    names = [each.name or name for each, name in zip(items, printed, strict=False)]
+    return names, [each.type.kind for each in bound.columns]
 
 
 def _shown(value: Any) -> str:

@@ -7,10 +7,11 @@ from rocky.diagnostics import Code
 from rocky.diagnostics.suggestion import closest
 from rocky.frames.clauses import clauses_of_join
 from rocky.frames.expressions import bare_expression, expression
-from rocky.frames.fragments import AND, Fragment, joined, operand, sql
+from rocky.frames.fragments import NOT, Fragment, joined, operand, sql
 from rocky.frames.join_scope import scope_of_join
 from rocky.frames.layers import Layer, find_by_plan, written
 from rocky.frames.lowering import Finding, Lowering
+from rocky.frames.operators import INFIX, infix
 from rocky.frames.scope import Scope, over
 from rocky.frames.select_list import Item, passed_on
 from rocky.frames.sites import Site, site_of
@@ -33,6 +34,7 @@ def join(
 ) -> Layer:
     """`join` and `crossJoin`."""
     left, right = lower(message.left), lower(message.right)
+    lowering.self_joins.note(left, right)
     scope = over(lowering, left, right)
     (_, one), (_, two) = scope.inputs
     kind = message.join_type
@@ -57,6 +59,7 @@ def lateral(
     """`lateralJoin`: the other side reads the row of this one."""
     left = lower(message.left)
     right, query = lowering.inner_query(message.right, over(lowering, left))
+    lowering.self_joins.note(left, right)
     word = _WORDS.get(message.join_type, " JOIN ")
     scope = Scope(lowering, ((left, left.name), (right, "inner_rows")))
     tables = sql(f" FROM {left.name}{word}LATERAL (", query, ") AS inner_rows", site=site)
@@ -76,6 +79,7 @@ def as_of(
     left, right = lower(message.left), lower(message.right)
     if not (left.known and right.known):
         return _joined(lowering, (left, right), [], sql(""), site)
+    lowering.self_joins.note(left, right)
     scope = over(lowering, left, right)
     (_, one), (_, two) = scope.inputs
     earlier, later = (expression(each, scope) for each in (message.left_as_of, message.right_as_of))
@@ -143,37 +147,43 @@ def _aliased(layer: Layer, alias: str) -> str:
 def _condition(message: Any, scope: Scope) -> Fragment:
     """The condition. Of a frame that is joined to itself, `df.a == df.a` means one of each side."""
     call = message.unresolved_function
-    if message.WhichOneof("expr_type") == "unresolved_function" and call.function_name in (
-        "==",
-        "and",
-    ):
-        if call.function_name == "and":
-            first, second = (_condition(each, scope) for each in call.arguments)
-            pair = (operand(first, AND), operand(second, AND + 1))
-            return sql(pair[0], " AND ", pair[1], site=site_of(message), level=AND)
-        both = [_of_both(each, scope) for each in call.arguments]
-        if both[0] is not None and both[0] == both[1]:
-            at, other = both[0]
-            return sql(
-                f"{scope.reference(0, at)} = {scope.reference(1, other)}", site=site_of(message)
-            )
+    name = call.function_name if message.WhichOneof("expr_type") == "unresolved_function" else ""
+    if name in ("and", "or"):
+        pair = [_condition(each, scope) for each in call.arguments]
+        return infix(name.upper(), pair, site_of(message))
+    if name in ("not", "!"):
+        inner = operand(_condition(call.arguments[0], scope), NOT)
+        return sql("NOT ", inner, site=site_of(message), level=NOT)
+    if name in ("==", "<=>"):
+        both = _of_both(list(call.arguments), scope, site_of(message))
+        if both is not None:
+            return infix(INFIX[name], both, site_of(message))
     return bare_expression(message, scope)
 
 
-def _of_both(message: Any, scope: Scope) -> tuple[int, int] | None:
-    """Where a column of a frame is on both sides, if it is."""
-    attribute = message.unresolved_attribute
-    if message.WhichOneof("expr_type") != "unresolved_attribute" or not attribute.HasField(
-        "plan_id"
+def _of_both(messages: list[Any], scope: Scope, site: Site | None) -> list[Fragment] | None:
+    """One column of each side for two references that are one column, by its name as Spark does."""
+    attributes = [each.unresolved_attribute for each in messages]
+    if not all(each.HasField("plan_id") for each in attributes):
+        return None
+    name = attributes[0].unparsed_identifier
+    frames = [_frame_of(each.plan_id, scope, name) for each in attributes]
+    if frames[0] is None or frames[1] is None:
+        return None
+    left, right = (layer for layer, _ in scope.inputs)
+    joins, pair = scope.lowering.self_joins, (frames[0], frames[1])
+    if attributes[1].unparsed_identifier.lower() != name.lower() or not joins.are_one(
+        (left, right), pair, name
     ):
         return None
-    places = [
-        find_by_plan(layer, attribute.plan_id, attribute.unparsed_identifier).places
-        for layer, _ in scope.inputs
-    ]
-    if [len(each) for each in places] != [1, 1]:
+    if not (left.named(name) and right.named(name)):
         return None
-    return places[0][0], places[1][0]
+    return [scope.of_side(at, name, site) for at in (0, 1)]
+
+
+def _frame_of(plan_id: int, scope: Scope, name: str) -> Layer | None:
+    found = (find_by_plan(layer, plan_id, name).frame for layer, _ in scope.inputs)
+    return next((each for each in found if each is not None), None)
 
 
 def _by_names(message: Any, scope: Scope, tables: Fragment, site: Site | None) -> Layer:

@@ -4,13 +4,14 @@ from collections.abc import Callable
 from typing import Any
 
 from rocky.diagnostics import Code
+from rocky.frames.column_identity import Meaning
 from rocky.frames.expressions import bare_expression, sort_order
 from rocky.frames.fragments import joined, sql
 from rocky.frames.layers import Layer, LayerColumn, find_by_plan, split_attribute, written
 from rocky.frames.literals import NoSql, type_of
 from rocky.frames.lowering import Finding, Lowering
 from rocky.frames.relations.select_items import items_of
-from rocky.frames.scope import attributes_of, over
+from rocky.frames.scope import SIDE_UNSURE, attributes_of, over
 from rocky.frames.select_list import Item, passed_on
 from rocky.frames.sites import Site
 from rocky.language.datatypes import types as t
@@ -85,7 +86,13 @@ def drop(message: Any, lowering: Lowering, lower: Lower, site: Site | None) -> L
         attribute = each.unresolved_attribute
         parts = split_attribute(attribute.unparsed_identifier)
         if attribute.HasField("plan_id"):
-            places.update(find_by_plan(below, attribute.plan_id, parts[0]).places)
+            found = find_by_plan(below, attribute.plan_id, parts[0])
+            joins = lowering.self_joins
+            meant = joins.look((below,), found.frame, attribute.plan_id, parts[0])
+            if meant.meaning is not Meaning.PLAIN:
+                # Spark drops the left side's and its client the right side's.
+                return lowering.unknown_rows(SIDE_UNSURE, site, below)
+            places.update(found.places if meant.place is None else (meant.place[1],))
         elif len(parts) == 1:
             named = below.named(parts[0])
             if len(named) > 1:

@@ -21,6 +21,7 @@ Lower = Callable[[Any], Layer]
 def set_operation(message: Any, lowering: Lowering, lower: Lower, site: Site | None) -> Layer:
     """`union`, `unionByName`, `intersect`, `exceptAll` and their relatives."""
     left, right = lower(message.left_input), lower(message.right_input)
+    lowering.self_joins.note(left, right)
     if not (left.known and right.known):
         return lowering.unknown_rows("a union with a frame of unknown columns", site, left, right)
     word = {1: "INTERSECT", 2: "UNION", 3: "EXCEPT"}[message.set_op_type]

@@ -5,10 +5,12 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from rocky.diagnostics import Code
+from rocky.frames.column_identity import Meaning
 from rocky.frames.expressions import bare_expression, expression
 from rocky.frames.fragments import Fragment, sql
 from rocky.frames.layers import find_by_plan, written
-from rocky.frames.scope import Scope
+from rocky.frames.literals import NoSql
+from rocky.frames.scope import SIDE_UNSURE, Scope
 from rocky.frames.select_list import Item, passed_on
 from rocky.frames.sites import site_of
 from rocky.language.datatypes.types import StructType
@@ -88,6 +90,8 @@ def _starred(message: Any, scope: Scope) -> list[Item]:
         for index, item in enumerate(passed_on(layer, at, alias if len(scope.inputs) > 1 else None))
     ]
     if star.HasField("plan_id"):
+        if _is_unsure(star.plan_id, scope):
+            raise NoSql(SIDE_UNSURE)
         wanted = {
             place
             for layer, _ in scope.inputs
@@ -117,6 +121,21 @@ def _starred(message: Any, scope: Scope) -> list[Item]:
             Item(sql(meant, f".{written(each.name)}", site=site), each.name) for each in kind.fields
         ]
     return [Item(sql(meant, ".*", site=site), several=True)]
+
+
+def _is_unsure(plan_id: int, scope: Scope) -> bool:
+    """Whether Spark may take a column of a frame from another side than its own."""
+    layers = [layer for layer, _ in scope.inputs]
+    return any(
+        meant.meaning is not Meaning.PLAIN
+        for layer in layers
+        for name in _names_below(layer, plan_id)
+        for meant in [
+            scope.lowering.self_joins.look(
+                layers, find_by_plan(layer, plan_id, name).frame, plan_id, name
+            )
+        ]
+    )
 
 
 def _names_below(layer: Any, plan_id: int) -> list[str]:

@@ -51,7 +51,9 @@ def named_table(name: str, lowering: Lowering, site: Site | None) -> Layer:
     """A table of the project, or a frame under the name it was given."""
     view = lowering.views.get(name.lower())
     if view is not None:
-        return view
+        # Each read is a frame of its own, of the same columns.
+        columns = tuple(each._replace(origin=(0, at)) for at, each in enumerate(view.columns))
+        return Layer(view.name, columns, view.known, (view,))
     if _OURS.fullmatch(name):
         raise NoSql(f"a table of the name `{name}`, which the SQL of plans uses")
     parts = split_attribute(name)

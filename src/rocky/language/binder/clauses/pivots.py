@@ -33,7 +33,7 @@ from rocky.language.functions.operand import NO_VALUE
 
 # Spark finds results of these types by position in an array, where every one may be missing;
 # with any other type among the aggregates it filters the rows of each instead.
-_POSITIONED: Final = t.NUMERIC_KINDS | {"boolean"}
+POSITIONED: Final = t.NUMERIC_KINDS | {"boolean"}
 _NUMBER: Final = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 _AGGREGATE_FORMS: Final = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
 
@@ -112,7 +112,7 @@ class _Cells:
         self.axis = axis
         self.scope = scope
         self.suffixes = [_suffix(node, scope) for node in nodes] if len(nodes) > 1 else [""]
-        positioned = all(each.type.kind in _POSITIONED for each in exprs)
+        positioned = all(each.type.kind in POSITIONED for each in exprs)
         self.nullable = [positioned or each.nullable for each in exprs]
         if not all(self.nullable):
             self._look_again()
