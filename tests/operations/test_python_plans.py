@@ -358,6 +358,21 @@ def test_another_word_than_the_one_that_asks_is_refused(tmp_path: Path) -> None:
         ci(workspace, CiRequest())
 
 
+@pytest.mark.slow
+def test_a_misspelt_attribute_is_told_at_its_place_with_the_column_that_there_is(
+    tmp_path: Path,
+) -> None:
+    text = PAID.replace("orders.select(", "orders.filter(orders.amuont > 1).select(", 1)
+    assert text != PAID
+    compilation = compile_workspace(
+        open_project(tmp_path, files_of({"paid": (text, INPUTS)})), asker="person"
+    )
+
+    (found,) = said(compilation, "paid")
+    assert "'amuont'" in found
+    assert found.endswith("no column `amuont`; did you mean `amount`?")
+
+
 # ------------------------------------------------------------------ fingerprints
 
 

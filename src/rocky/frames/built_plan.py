@@ -4,12 +4,16 @@ Paths are those of the project, so that a plan holds wherever the same files lie
 """
 
 import os
+import re
 import traceback
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
+
+from pyspark.errors import PySparkAttributeError
 
 from rocky.analysis.python_plans import PlanFinding, PlanFunction, PlanNote, PythonPlan
 from rocky.diagnostics.diagnostic import SourceText, Span
+from rocky.diagnostics.suggestion import suggestion
 from rocky.frames.frame_check import Frames, LoweredPlan, is_frame
 from rocky.frames.lowering import UNKNOWN
 from rocky.frames.plan_frames import plan_frames
@@ -47,6 +51,10 @@ class PlanPlaces:
     def raised(self, error: BaseException) -> PlanNote:
         """What an author's code raised, at the innermost line that is the author's."""
         text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        column = _missing_column(error)
+        if column is not None:
+            advice = suggestion(column.name, column.others)
+            text = f"no column `{column.name}`" + (f"; {advice}" if advice else "")
         own = [
             each
             for each in traceback.extract_tb(error.__traceback__)
@@ -55,7 +63,16 @@ class PlanPlaces:
         if not own:
             return PlanNote(text)
         last = own[-1]
-        return PlanNote(text, self.inside(last.filename), self._line(last.filename, last.lineno))
+        span = self._line(last.filename, last.lineno)
+        if column is not None and span is not None:
+            span = self._attribute(last.filename, span, column.name)
+        return PlanNote(text, self.inside(last.filename), span)
+
+    def _attribute(self, path: str, line: tuple[int, int], name: str) -> tuple[int, int]:
+        """The place of an attribute in a line, if it stands there once."""
+        text = self._texts.get(path, "")
+        found = [each.span(1) for each in re.finditer(rf"\.\s*({name})\b", text[slice(*line)])]
+        return (line[0] + found[0][0], line[0] + found[0][1]) if len(found) == 1 else line
 
     def _line(self, path: str, line: int | None) -> tuple[int, int] | None:
         text = self._texts.get(path)
@@ -76,6 +93,26 @@ class PlanPlaces:
         found, span = self._places.span(site, about)
         path = self.inside(found)
         return path, (span.start, span.end) if path is not None and isinstance(span, Span) else None
+
+
+class _MissingColumn(NamedTuple):
+    """A column that code asked a frame for as an attribute, and those that there are."""
+
+    name: str
+    others: list[str]
+
+
+def _missing_column(error: BaseException) -> _MissingColumn | None:
+    if not isinstance(error, PySparkAttributeError):
+        return None
+    if error.getCondition() != "ATTRIBUTE_NOT_SUPPORTED" or error.__traceback__ is None:
+        return None
+    *_, (last, _) = traceback.walk_tb(error.__traceback__)
+    frame: Any = last.f_locals.get("self")
+    name = last.f_locals.get("name")
+    if not is_frame(frame) or not isinstance(name, str):
+        return None
+    return _MissingColumn(name, list(frame.columns))
 
 
 def build_plan(
