@@ -28,9 +28,8 @@ from rocky.project.configuration.strategies import (
     Strategy,
 )
 from rocky.project.contracts import Contract
-from rocky.project.models import Imports
 from rocky.run.engine.input_pieces import SizedFile, split_files
-from rocky.run.engine.protocol import Classify, Engine
+from rocky.run.engine.protocol import Classify, Engine, PythonCode
 from rocky.run.materialize.mask_sql import NO_MASK_SQL, MaskSql
 from rocky.spark.interface import TARGET_FILE_BYTES, Layout
 from rocky.store.delta.change import Committed
@@ -39,7 +38,7 @@ from rocky.store.delta.signature import NO_AUTHORITY, CommitAuthority
 from rocky.store.warehouse import Table
 
 
-class BuiltModel(Protocol):
+class BuiltModel(PythonCode, Protocol):
     """What a strategy asks of a model, be it a file of the project or a record of one.
 
     `text` and `imports` are what a Python model is run from; `path` says where it stood.
@@ -47,12 +46,6 @@ class BuiltModel(Protocol):
 
     @property
     def name(self) -> str: ...
-    @property
-    def path(self) -> str: ...
-    @property
-    def text(self) -> str: ...
-    @property
-    def imports(self) -> Imports: ...
     @property
     def strategy(self) -> Strategy: ...
 
