@@ -3,8 +3,9 @@
 All variants run in one warm Spark, in turns, and every ratio is taken within a round, so that what
 a busy machine does to one it does to the other. Judged are CPU seconds of the JVM and of Python;
 wall time is printed beside them. The pieces: naming files by their bytes, the rows hash, canonical
-order (of a row-wise query, whose rows stay in the task that reads them, and of any other, whose
-rows are spread by their hash), and reading a table of many files by its pinned list.
+order (of queries whose rows stay in the task that reads them, row-wise ones and those that look
+rows up, and of others, whose rows are spread by their hash), and reading a table of many files by
+its pinned list.
 """
 
 import argparse
@@ -119,10 +120,29 @@ def show(label: str, ours: list[Spent], theirs: list[Spent], goal: float) -> Non
     )
 
 
-class Writes:
-    """The ways to write one input."""
+LOOKED_UP = """\
+SELECT b.id, b.customer, d.name, d.country, b.amount, b.day, b.at, b.status, b.reference
+FROM {big} b LEFT JOIN {customers} d ON b.customer = d.customer"""
+HANDED_OVER = {
+    "two large tables joined": """\
+SELECT b.id, b.customer, b.amount, b.day, b.at, b.status, b.reference, o.other, o.twice
+FROM big b JOIN other o ON b.id = o.id""",
+    "grouped to a thirtieth": """\
+SELECT customer, count(*) AS n, sum(amount) AS total, max(day) AS last
+FROM big GROUP BY customer""",
+    "grouped to half": """\
+SELECT id DIV 2 AS pair, count(*) AS n, sum(amount) AS total, max(day) AS last,
+max(reference) AS reference FROM big GROUP BY id DIV 2""",
+    "a window": """\
+SELECT *, row_number() OVER (PARTITION BY customer ORDER BY at, id) AS nth FROM big""",
+}
+"""Queries that hand rows over anyway, and once more for canonical order."""
 
-    def __init__(self, frame: Any, in_pieces: Any, table: Table, folder: Path) -> None:
+
+class Writes:
+    """The ways to write the rows of a query; `in_pieces` is the same without handing rows over."""
+
+    def __init__(self, frame: Any, table: Table, folder: Path, in_pieces: Any = None) -> None:
         self._frame = frame
         self._in_pieces = in_pieces
         self._fields = fields_of(frame)
@@ -176,13 +196,12 @@ def compare_writes(session: Any, shape: str, frame: Any, folder: Path, rounds: i
     frame.write.parquet(str(folder / f"{shape}-input"))
     source = session.read.parquet(str(folder / f"{shape}-input"))
     table = open_warehouse("warehouse", base=folder).table(Name("c", "s", shape))
-    writes = Writes(source, read_in_pieces(session, shape, folder), table, folder)
+    writes = Writes(source, table, folder, read_in_pieces(session, shape, folder))
     variants = {
         "spark": writes.by_spark,
         "addressed": writes.addressed,
         "hashed": writes.hashed,
         "staying": writes.staying,
-        "spread": writes.spread,
     }
     spent = take_turns(variants, rounds, jvm_of(session))
     plain = median(each.cpu for each in spent["spark"])
@@ -193,8 +212,6 @@ def compare_writes(session: Any, shape: str, frame: Any, folder: Path, rounds: i
     show("  with rows hash / without", spent["hashed"], spent["addressed"], 1.05)
     show("  canonical, row-wise / without order", spent["staying"], spent["hashed"], 1.25)
     show("  canonical, row-wise / Spark's write", spent["staying"], spent["spark"], 1.3)
-    show("  canonical, spread / without order", spent["spread"], spent["hashed"], 1.25)
-    show("  canonical, spread / Spark's write", spent["spread"], spent["spark"], 1.3)
     size = writes.canonical_bytes / writes.spark_bytes()
     label = "  size of the files / of Spark's"
     print(f"{label:<46}     {size:5.2f}x  goal 1.00x", flush=True)
@@ -208,6 +225,39 @@ def read_in_pieces(session: Any, shape: str, folder: Path) -> Any:
         session.read.parquet(str(path)).createOrReplaceTempView(views[-1])
     assert len(views) == PIECES
     return session.sql(pieces_together(views))
+
+
+def compare_queries(session: Any, folder: Path, rows: int, rounds: int) -> None:
+    """Print what canonical order costs the results of joins, groupings and windows."""
+    big, customers = folder / "big-input", folder / "customers-input"
+    narrow(session, rows).write.parquet(str(big))
+    narrow(session, rows).selectExpr(
+        "id", "reference AS other", "amount * 2 AS twice"
+    ).write.parquet(str(folder / "other-input"))
+    session.range(0, 100_000, 1, 1).selectExpr(
+        "CAST(id AS INT) AS customer", "concat('name ', id) AS name", "id % 20 AS country"
+    ).write.parquet(str(customers))
+    for name in ("big", "other", "customers"):
+        session.read.parquet(str(folder / f"{name}-input")).createOrReplaceTempView(name)
+    read_in_pieces(session, "big", folder).createOrReplaceTempView("big_in_pieces")
+    session.sql("SELECT /*+ BROADCAST(customers) */ * FROM customers").createOrReplaceTempView(
+        "customers_looked_up"
+    )
+    looked_up = session.sql(LOOKED_UP.format(big="big", customers="customers"))
+    in_pieces = session.sql(LOOKED_UP.format(big="big_in_pieces", customers="customers_looked_up"))
+    queries = {"rows of a small table looked up": (looked_up, in_pieces)}
+    queries |= {name: (session.sql(sql), None) for name, sql in HANDED_OVER.items()}
+    print(f"queries over {rows:,} rows of 7 columns, canonical")
+    for name, (frame, stays) in queries.items():
+        table = open_warehouse("warehouse", base=folder).table(
+            Name("c", "s", name.replace(" ", "_"))
+        )
+        writes = Writes(frame, table, folder, stays)
+        ours = writes.spread if stays is None else writes.staying
+        variants = {"spark": writes.by_spark, "hashed": writes.hashed, "canonical": ours}
+        spent = take_turns(variants, rounds, jvm_of(session))
+        show(f"  {name} / without order", spent["canonical"], spent["hashed"], 1.25)
+        show(f"  {name} / Spark's write", spent["canonical"], spent["spark"], 1.3)
 
 
 def compare_reads(session: Any, folder: Path, rounds: int) -> None:
@@ -247,6 +297,7 @@ def main() -> None:
         compare_writes(session, "wide", wide(session, given.wide), folder, given.rounds)
         widest = wide(session, given.widest, 500)
         compare_writes(session, "widest", widest, folder, given.rounds)
+        compare_queries(session, folder, given.narrow, given.rounds)
         compare_reads(session, folder, given.rounds)
     finally:
         connection.close()

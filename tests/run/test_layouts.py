@@ -136,19 +136,19 @@ def test_rows_of_a_row_wise_query_stay_in_the_task_that_reads_them(tmp_path):
     assert (3, False, True) == (several.pieces, several.in_one_task, several.by_files)
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "SELECT Id, count(*) AS day FROM raw.t GROUP BY Id",
-        "SELECT max(Id) AS Id, 1 AS day FROM raw.t",
-        "SELECT Id, explode(array(day)) AS day FROM raw.t",
-        "SELECT Id, CAST(rand() AS STRING) AS day FROM raw.t",
-    ],
-)
-def test_rows_of_any_other_query_are_spread_by_their_hash(tmp_path, sql):
-    found = read_alone(source_model(tmp_path, sql), 3 * TARGET_FILE_BYTES)
+def test_rows_of_any_other_query_are_spread_by_their_hash(tmp_path):
+    own = source_model(tmp_path, ROW_WISE)
+    found = choose_layout(own, COLUMNS, AUTO, [3 * TARGET_FILE_BYTES], (), tuple)
 
     assert (3, True, False) == (found.pieces, found.spread, found.by_files)
+
+
+def test_pieces_of_the_driving_table_are_as_many_as_all_inputs_ask_for(tmp_path):
+    own = source_model(tmp_path, ROW_WISE)
+    sizes = [2 * TARGET_FILE_BYTES, 1]
+    found = choose_layout(own, COLUMNS, AUTO, sizes, (), lambda: FILES)
+
+    assert (3, True) == (found.pieces, found.by_files)
 
 
 def test_a_query_that_calls_a_function_of_the_project_is_spread(tmp_path):
@@ -171,7 +171,7 @@ def test_a_query_over_files_that_do_not_fit_pieces_is_spread(tmp_path):
     assert found.spread
 
 
-def test_rows_of_a_view_are_handed_over_however_they_are_read(tmp_path):
+def test_rows_of_other_queries_are_handed_over_into_one_piece_too(tmp_path):
     own = source_model(tmp_path, ROW_WISE)
     found = choose_layout(own, COLUMNS, AUTO, [TARGET_FILE_BYTES], (), tuple)
 

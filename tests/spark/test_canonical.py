@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
@@ -113,6 +114,12 @@ STAYING = {
     "models/kept.toml": "[store]\ncanonical = true\n",
     "models/again.sql": "WITH w AS (SELECT * FROM kept) SELECT id * 2 AS id, s FROM w",
     "models/again.toml": "[store]\ncanonical = true\n",
+    "seeds/names.csv": "k,name\n" + "".join(f"{k % 30},name {k}\n" for k in range(45)),
+    "models/named.sql": (
+        "SELECT r.id, n.name, m.name AS other FROM raw.rows r LEFT JOIN names n ON r.k = n.k"
+        " JOIN (SELECT k, name FROM names WHERE k > 3) m ON r.k + 1 = m.k"
+    ),
+    "models/named.toml": "[store]\ncanonical = true\n",
 }
 
 
@@ -138,18 +145,19 @@ def test_rows_that_stay_with_their_files_give_equal_bytes_whatever_spark_is_set_
         session = spark.newSession()
         session.conf.set("spark.sql.files.maxPartitionBytes", split)
         session.conf.set("spark.sql.adaptive.enabled", aqe)
+        session.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1" if number else "10m")
 
         report = build(root, session)
 
         assert {} == errors_of(report)
         layouts = recorded_layouts(root)
-        assert {"kept": True, "again": True} == {
+        assert {"kept": True, "again": True, "named": True} == {
             name: layout["by_files"] for name, layout in layouts.items()
         }
         pieces.append({name: layout["pieces"] for name, layout in layouts.items()})
         found.append({name: data_files(table_folder(root, name)) for name in layouts})
         verdicts = rocky.open(root, spark=spark).replay(report.run_id, execute=True).models
-        assert ["bit_exact", "bit_exact"] == [each.verdict.value for each in verdicts]
+        assert ["bit_exact"] * 3 == [each.verdict.value for each in verdicts]
 
     assert found[0] == found[1]
     # One file a piece: Spark neither joins pieces nor cuts them.
@@ -157,3 +165,13 @@ def test_rows_that_stay_with_their_files_give_equal_bytes_whatever_spark_is_set_
     assert min(pieces[0].values()) > 1
     ids = [row["id"] for row in rocky.open(tmp_path / "0").show("again", limit=20_000).rows]
     assert sorted(2 * i for i in range(9000) if i % 37 != 5) == sorted(ids)
+    named = [row["id"] for row in rocky.open(tmp_path / "0").show("named", limit=40_000).rows]
+    names = Counter(k % 30 for k in range(45))
+    expected = Counter(
+        {
+            i: (names[i % 37] or 1) * names[i % 37 + 1]
+            for i in range(9000)
+            if i % 37 + 1 > 3 and names[i % 37 + 1]
+        }
+    )
+    assert expected == Counter(named)

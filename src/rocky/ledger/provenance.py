@@ -33,7 +33,7 @@ class ReadRecord(Record):
     (a JSON text) and `files`, or at `source_version`. An `inline` query is `sql` over `reads` of
     its own; `identity` is then the input hash of its `skip_hash`, `target` and `upstreams`, and
     `determinism` says why its rows may differ each time. `functions` are the declared ones that it
-    calls, with their digests.
+    calls, with their digests. `pieces` is how many a driving table was read in, where it was.
     """
 
     view: str
@@ -52,6 +52,7 @@ class ReadRecord(Record):
     determinism: tuple[str, ...] = ()
     reads: "tuple[ReadRecord, ...]" = ()
     functions: Mapping[str, str] | None = None
+    pieces: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from rocky.errors import StoreUnwritable
 from rocky.ledger.provenance import ReadRecord
 from rocky.project.writable_folder import write_problem
 from rocky.replay.candidates import FoundInput
-from rocky.run.engine.input_pieces import bind_source_pieces, bind_table_pieces
+from rocky.run.engine.input_pieces import bind_lookup, bind_source_pieces, bind_table_pieces
 from rocky.run.engine.protocol import Engine
 from rocky.store.location import Location
 from rocky.store.objects import open_objects
@@ -98,14 +98,29 @@ class InputViews:
         self._lock = Lock()
 
     def bind(self, reads: Iterable[FoundInput], pieces: int = 0) -> None:
-        """Make views of inputs that are not views yet, in so many pieces if in any."""
+        """Make views of inputs that are not views yet.
+
+        With `pieces` the one that is recorded as cut is read in so many, the others are looked up.
+        """
+        found = tuple(reads)
         with self._lock:
-            for each in reads:
-                self._bind(each, pieces)
+            for each in found:
+                if pieces and len(found) > 1 and each.record.pieces is None:
+                    self._bind_lookup(each)
+                else:
+                    self._bind(each, pieces)
 
     def close(self) -> None:
         """Drop every view."""
         self._engine.views.unbind(list(self._bound))
+
+    def _bind_lookup(self, found: FoundInput) -> None:
+        view = found.record.view
+        if view not in self._bound:
+            whole = replace(found.record, view=f"{view}_whole")
+            self._bind(replace(found, record=whole))
+            bind_lookup(self._engine, view, whole.view)
+            self._bound[view] = None
 
     def _bind(self, found: FoundInput, pieces: int = 0) -> None:
         view, views = found.record.view, self._engine.views

@@ -1,6 +1,6 @@
 import pytest
 
-from rocky.language.syntax.row_wise import row_wise_calls
+from rocky.language.syntax.row_wise import row_wise_query
 
 ROW_WISE = {
     "SELECT a, b AS c FROM raw.t": set(),
@@ -26,8 +26,23 @@ NOT_ROW_WISE = [
     "SELECT a FROM t LIMIT 3",
     "SELECT a FROM t OFFSET 3",
     "SELECT a FROM t UNION ALL SELECT a FROM t",
-    "SELECT t.a FROM t JOIN u ON t.a = u.a",
+    "SELECT t.a FROM t JOIN u ON t.a > u.a",
+    "SELECT t.a FROM t JOIN u ON t.a = 1",
+    "SELECT t.a FROM t JOIN u ON t.a = u.a OR t.b = u.b",
+    "SELECT t.a FROM t JOIN u",
+    "SELECT t.a FROM t CROSS JOIN u",
+    "SELECT t.a FROM t RIGHT JOIN u ON t.a = u.a",
+    "SELECT t.a FROM t FULL JOIN u ON t.a = u.a",
+    "SELECT t.a FROM t NATURAL JOIN u",
+    "SELECT t.a FROM t JOIN LATERAL (SELECT t.a AS b) AS u ON t.a = u.b",
+    "SELECT t.a FROM t JOIN (u JOIN v ON u.a = v.a) ON t.a = u.a",
+    "SELECT t.a FROM t JOIN (SELECT DISTINCT a FROM u) AS u ON t.a = u.a",
+    "WITH d AS (SELECT u.a FROM u JOIN v USING (a)) SELECT t.a FROM t JOIN d USING (a)",
+    "SELECT t.a FROM t JOIN t AS u ON t.a = u.b",
+    "WITH x AS (SELECT * FROM t) SELECT x.a FROM x JOIN t ON x.a = t.b",
+    "SELECT t.a FROM t JOIN u ON t.a = u.a AND t.b IN (SELECT b FROM v)",
     "SELECT a FROM t, u",
+    "SELECT a FROM t, u WHERE t.a = u.a",
     "SELECT a FROM t LATERAL VIEW explode(b) AS e",
     "SELECT a FROM t TABLESAMPLE (10 ROWS)",
     "SELECT * FROM t PIVOT (sum(a) FOR b IN (1, 2))",
@@ -52,9 +67,38 @@ NOT_ROW_WISE = [
 
 @pytest.mark.parametrize("sql", ROW_WISE)
 def test_a_query_that_makes_a_row_of_a_row_tells_what_it_calls(sql):
-    assert ROW_WISE[sql] == row_wise_calls(sql)
+    found = row_wise_query(sql)
+
+    assert (ROW_WISE[sql], set()) == (found.calls, found.looked_up)
+    assert "t" == found.driving[-1]
+
+
+T, U, V = ("t",), ("u",), ("c", "s", "v")
+LOOKUPS = {
+    "SELECT t.a, u.b FROM t JOIN u ON t.a = u.a": (T, {U}),
+    "SELECT t.a, u.b FROM T INNER JOIN U ON t.a = u.a AND t.b > u.b": (T, {U}),
+    "SELECT t.a, u.b FROM t LEFT JOIN u ON upper(t.a) <=> u.a": (T, {U}),
+    "SELECT * FROM t LEFT OUTER JOIN u USING (a) WHERE u.b IS NULL": (T, {U}),
+    "SELECT t.a FROM t LEFT SEMI JOIN u ON t.a = u.a": (T, {U}),
+    "SELECT t.a FROM t ANTI JOIN u ON t.a = u.a": (T, {U}),
+    "SELECT t.a FROM t JOIN u AS x ON t.a = x.a JOIN u AS y ON t.b = y.a": (T, {U}),
+    "SELECT t.a FROM t JOIN u ON t.a = u.a LEFT JOIN C.s.v ON u.b = v.b": (T, {U, V}),
+    "SELECT t.a FROM t JOIN (SELECT a FROM u WHERE b) AS u ON t.a = u.a": (T, {U}),
+    "WITH d AS (SELECT * FROM u) SELECT t.a FROM t JOIN d USING (a)": (T, {U}),
+    "WITH w AS (SELECT t.a FROM t JOIN u USING (a)) SELECT * FROM w JOIN c.s.v USING (a)": (
+        T,
+        {U, V},
+    ),
+}
+
+
+@pytest.mark.parametrize("sql", LOOKUPS)
+def test_a_query_that_looks_rows_up_tells_where(sql):
+    found = row_wise_query(sql)
+
+    assert LOOKUPS[sql] == (found.driving, found.looked_up)
 
 
 @pytest.mark.parametrize("sql", NOT_ROW_WISE)
 def test_a_query_that_looks_at_several_rows_or_tables_is_not_row_wise(sql):
-    assert row_wise_calls(sql) is None
+    assert row_wise_query(sql) is None

@@ -1,36 +1,56 @@
-"""Row-wise queries: they read one table once, and each row of it gives one row or none, by itself.
+"""Row-wise queries: what they make of a row of one table does not depend on other rows of it.
 
-Such a query hands no row to another task, whatever Spark plans for it. Whether a function makes one
-value of one row is not known from the text, so its name is handed on.
+The table is the driving one. Rows of others may be looked up by an equality, as a fact's names are
+in its dimensions; whatever Spark plans, it can leave the rows of the driving table where they are
+read if it is told to send the others there. Whether a function makes one value of one row is not
+known from the text, so its name is handed on.
 """
 
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sqlglot import exp
 
 from rocky.language.syntax.parser import SyntaxProblem, parse_query, with_deep_stack
 
-_CLAUSES: Final = frozenset({"expressions", "from_", "where", "with_", "pipe"})
+_CLAUSES: Final = frozenset({"expressions", "from_", "joins", "where", "with_", "pipe"})
 _OF_A_TABLE: Final = frozenset({"this", "db", "catalog", "alias"})
 _OF_A_SUBQUERY: Final = frozenset({"this", "alias", "pipe"})
+_OF_A_LOOKUP: Final = frozenset({"this", "side", "kind", "on", "using"})
+_LOOKUPS: Final = frozenset(
+    {"", "INNER", "LEFT", "LEFT OUTER", "SEMI", "LEFT SEMI", "ANTI", "LEFT ANTI"}
+)
 _PIPED: Final = frozenset({"as", "drop", "extend", "select", "set", "where"})
 _OVER_ROWS: Final = (exp.AggFunc, exp.Any, exp.Window, exp.WithinGroup, exp.Filter, exp.UDTF)
 
+TableName = tuple[str, ...]
+"""The parts of a table's name, in lower case."""
 
-def row_wise_calls(sql: str) -> frozenset[str] | None:
-    """The functions that a row-wise query calls, in lower case; None for any other query."""
+
+@dataclass(frozen=True, slots=True)
+class RowWiseQuery:
+    """What a row-wise query reads, and the functions that it calls, in lower case."""
+
+    driving: TableName
+    looked_up: frozenset[TableName] = frozenset()
+    calls: frozenset[str] = frozenset()
+
+
+def row_wise_query(sql: str) -> RowWiseQuery | None:
+    """What a row-wise query is made of; None for any other query."""
     try:
-        return _calls(sql)
+        return _find(sql)
     except RecursionError:
-        return with_deep_stack(lambda: _calls(sql))
+        return with_deep_stack(lambda: _find(sql))
 
 
-def _calls(sql: str) -> frozenset[str] | None:
+def _find(sql: str) -> RowWiseQuery | None:
     parsed = parse_query(sql)
     if isinstance(parsed, SyntaxProblem):
         return None
     relations = _Relations()
-    if not relations.take(parsed.tree) or relations.tables != 1:
+    found = relations.take(parsed.tree)
+    if found is None or found.driving in found.looked_up:
         return None
     names = set()
     for node in parsed.tree.walk():
@@ -42,7 +62,7 @@ def _calls(sql: str) -> frozenset[str] | None:
             return None
         elif isinstance(node, exp.Anonymous):
             names.add(str(node.this).lower())
-    return frozenset(names)
+    return replace(found, calls=frozenset(names))
 
 
 class _Relations:
@@ -50,38 +70,66 @@ class _Relations:
 
     def __init__(self) -> None:
         self.seen: set[int] = set()
-        self.tables = 0
-        self._named: set[str] = set()
+        self._named: dict[str, RowWiseQuery] = {}
 
-    def take(self, node: Any) -> bool:
-        """Whether a relation, and all below it, are row-wise."""
+    def take(self, node: Any) -> RowWiseQuery | None:
+        """What a relation reads; None unless it, and all below it, are row-wise."""
         self.seen.add(id(node))
         if isinstance(node, exp.Table):
             return self._take_table(node)
         if isinstance(node, exp.Subquery):
-            return _has_only(node, _OF_A_SUBQUERY) and self.take(node.this)
+            return self.take(node.this) if _has_only(node, _OF_A_SUBQUERY) else None
         if not isinstance(node, exp.Select) or not _has_only(node, _CLAUSES):
-            return False
+            return None
         start, given = node.args.get("from_"), node.args.get("with_")
         if start is None or not (given is None or self._take_names(given)):
-            return False
-        return self.take(start.this)
+            return None
+        found = self.take(start.this)
+        for each in node.args.get("joins") or ():
+            found = None if found is None else self._take_lookup(found, each)
+        return found
 
     def _take_names(self, given: exp.With) -> bool:
         if given.args.get("recursive"):
             return False
         for each in given.expressions:
-            if not self.take(each.this):
+            found = self.take(each.this)
+            if found is None:
                 return False
-            self._named.add(each.alias.lower())
+            self._named[each.alias.lower()] = found
         return True
 
-    def _take_table(self, node: exp.Table) -> bool:
+    def _take_table(self, node: exp.Table) -> RowWiseQuery | None:
         if not _has_only(node, _OF_A_TABLE) or not isinstance(node.this, exp.Identifier):
-            return False
-        if node.db or node.name.lower() not in self._named:
-            self.tables += 1
-        return True
+            return None
+        parts = tuple(part.name.lower() for part in node.parts)
+        named = self._named.get(parts[0]) if len(parts) == 1 else None
+        return named or RowWiseQuery(parts)
+
+    def _take_lookup(self, found: RowWiseQuery, join: exp.Join) -> RowWiseQuery | None:
+        """A query with rows of one more table looked up; None for any other join."""
+        words = f"{join.args.get('side') or ''} {join.args.get('kind') or ''}".strip().upper()
+        if words not in _LOOKUPS or not _has_only(join, _OF_A_LOOKUP) or not _compares(join):
+            return None
+        other = self.take(join.this)
+        # A hint to send a table reaches the next join alone.
+        if other is None or other.looked_up:
+            return None
+        return replace(found, looked_up=found.looked_up | {other.driving})
+
+
+def _compares(join: exp.Join) -> bool:
+    """Whether rows are found by a value, not by looking at all pairs of rows."""
+    on = join.args.get("on")
+    if on is None:
+        return bool(join.args.get("using"))
+    every = on.flatten() if isinstance(on, exp.And) else (on,)
+    return any(
+        isinstance(each, exp.EQ | exp.NullSafeEQ)
+        and each.left.find(exp.Column) is not None
+        and each.right.find(exp.Column) is not None
+        for each in every
+    )
 
 
 def _has_only(node: exp.Expr, keys: frozenset[str]) -> bool:

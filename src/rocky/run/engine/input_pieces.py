@@ -2,7 +2,8 @@
 
 What a row-wise query (`rocky.language.syntax.row_wise`) makes of a piece is a file of its table, so
 that no row is handed from one task to another. Which files are a piece follows from their names
-and sizes alone, so that it is the same on every machine.
+and sizes alone, so that it is the same on every machine. Tables in which rows are looked up are
+sent to each of these tasks.
 """
 
 from collections.abc import Iterator, Sequence
@@ -92,6 +93,12 @@ def _named_groups(
     # Files that no longer fit are not those that were recorded: then each is a piece.
     groups = split_files(files, pieces) or tuple((at,) for at in range(len(files)))
     return zip((f"{view}_{number}" for number in count()), groups, strict=False)
+
+
+def bind_lookup(engine: Engine, view: str, whole: str) -> None:
+    """A view over the view of a small table: joined with any other, it is sent to its tasks."""
+    query = f"SELECT /*+ BROADCAST({whole}) */ * FROM {whole}"  # noqa: S608 - ours
+    engine.views.bind_frame(view, engine.frame(query))
 
 
 def _bind_together(engine: Engine, view: str, names: Sequence[str]) -> str:

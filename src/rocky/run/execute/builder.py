@@ -6,7 +6,7 @@ forecast, are reused and recorded in one transaction. A result that cannot be co
 is left to the builder, which tries again or fails.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rocky.errors import InternalError, ModelFailed, RockyError
 from rocky.language.datatypes.types import StructField
@@ -19,12 +19,14 @@ from rocky.project.configuration.strategies import (
     View,
 )
 from rocky.run.comments import ProjectComments
+from rocky.run.engine.input_pieces import SizedFile
 from rocky.run.engine.origins import QueryOrigin
 from rocky.run.engine.protocol import Classify, Engine
 from rocky.run.execute.catalogue_view import REGISTERED, compose_view
 from rocky.run.materialize.build import Build, Built, Materialize, choose_layout, reads_little
 from rocky.run.materialize.mask_sql import mask_sql_of
 from rocky.run.materialize.seeds import load_seed, seed_target
+from rocky.run.prepare.driving_input import find_driving_input
 from rocky.run.prepare.inputs import Inputs
 from rocky.run.prepare.known_inputs import KnownInput, MadeFrom
 from rocky.run.prepare.pins import PinnedTable, Pins
@@ -220,7 +222,8 @@ class Builder:
             return self._reuse.reuse(step, made_from, decision)
         layout = self._layout(step, model, made_from)
         if layout.by_files:
-            made_from = self._inputs.made_from(step.key, layout.pieces)
+            driving = find_driving_input(model.sql, made_from.named)
+            made_from = self._inputs.made_from(step.key, driving, layout.pieces)
         self._inputs.bind(made_from.inputs)
         before = None if self._is_whole(model) else table.snapshot()
         if before is not None:
@@ -291,13 +294,18 @@ class Builder:
 
     def _layout(self, step: Step, model: ModelFile, made_from: MadeFrom) -> Layout:
         project, inputs = self._plan.project, made_from.inputs
+
+        def driving_files() -> Sequence[SizedFile]:
+            driving = find_driving_input(model.sql, made_from.named)
+            return driving.files if driving is not None else ()
+
         return choose_layout(
             model,
             self._columns(step),
             project.config.store,
             [each.bytes for each in inputs],
             project.functions,
-            lambda: inputs[0].files,
+            driving_files,
         )
 
     def _assemble(

@@ -13,8 +13,6 @@ from typing import Final, Protocol
 
 from rocky.diagnostics import Diagnostic
 from rocky.language.datatypes.types import StructField
-from rocky.language.functions.catalogue import find_function
-from rocky.language.syntax.row_wise import row_wise_calls
 from rocky.plan.request import NO_WINDOW, Window
 from rocky.project import ModelFile
 from rocky.project.configuration.model import Store
@@ -155,7 +153,7 @@ def choose_layout(
     """The layout of a model whose inputs are that large; None is an input of unknown size.
 
     `functions` are those that the project declares, in lower case; `files` tells those of the
-    input, if there is one only.
+    driving table, if the query is row-wise and that is read as a list of files.
     """
     sizes = list(input_bytes)
     size = None if None in sizes else sum(each for each in sizes if each is not None)
@@ -173,25 +171,13 @@ def choose_layout(
         return layout
     if size <= ONE_TASK_BYTES:
         return replace(layout, in_one_task=True, in_one_file=True)
-    if layout.partition_columns or len(sizes) > 1 or not is_row_wise(model.sql):
+    if layout.partition_columns:
         return layout
-    # A view that is read may join and group, whatever is done with its rows here.
+    # The task that reads a row may write it: handing rows to others costs half a write.
     read = files()
     if layout.pieces == 1:
         return replace(layout, in_one_task=bool(read))
     return replace(layout, by_files=split_files(read, layout.pieces) is not None)
-
-
-def is_row_wise(sql: str) -> bool:
-    """Whether each row of the one table that a query reads gives one row or none, by itself.
-
-    Then the task that reads a row may write it: handing rows to others costs half a write.
-    """
-    calls = row_wise_calls(sql)
-    if calls is None:
-        return False
-    found = [find_function(name) for name in calls]
-    return all(each is not None and each.kind == "scalar" and each.deterministic for each in found)
 
 
 def reads_little(

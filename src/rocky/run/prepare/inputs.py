@@ -26,7 +26,7 @@ from rocky.project.configuration.strategies import is_inline
 from rocky.project.python_imports import import_doubt
 from rocky.project.python_models import inputs_of
 from rocky.project.sources import SourceTable
-from rocky.run.engine.input_pieces import bind_source_pieces, bind_table_pieces
+from rocky.run.engine.input_pieces import bind_lookup, bind_source_pieces, bind_table_pieces
 from rocky.run.engine.origins import QueryOrigin
 from rocky.run.engine.protocol import Engine
 from rocky.run.engine.sources import Sources, declaration_of
@@ -71,18 +71,24 @@ class Inputs:
         self._engine = engine
         self._known: _Once[KnownInput] = _Once()
         self._bound: _Once[list[str]] = _Once()
-        self._pieces: dict[str, int] = {}
+        self._pieces: dict[str, tuple[KnownInput, int]] = {}
 
-    def made_from(self, key: str, pieces: int = 0) -> MadeFrom:
+    def made_from(self, key: str, driving: KnownInput | None = None, pieces: int = 0) -> MadeFrom:
         """What a model is made from. All tables it reads must be pinned.
 
-        With `pieces` its input is read in so many, from now on.
+        With `pieces` its driving input is read in so many, from now on.
         """
-        if pieces:
-            self._pieces[key] = pieces
+        if driving is not None:
+            self._pieces[key] = (driving, pieces)
         inputs = tuple(self._know(read) for read in self._reads[key])
         if key in self._pieces:
-            inputs = tuple(replace(each, pieces=self._pieces[key]) for each in inputs)
+            driving, pieces = self._pieces[key]
+            inputs = tuple(
+                replace(each, pieces=pieces)
+                if each.read == driving.read
+                else replace(each, looked_up=True)
+                for each in inputs
+            )
         fingerprints = self._fingerprints[key]
         target = self._plan.project.models[key].target.full_name
         skip_hash = fingerprints.skip_hash
@@ -92,13 +98,12 @@ class Inputs:
             proof = "heuristic"
         if proof == "heuristic":
             cutoff = None
-        return MadeFrom(fingerprints, inputs, hashed, proof, cutoff)
+        return MadeFrom(fingerprints, inputs, hashed, proof, cutoff, self._named(key, inputs))
 
     def bind(self, inputs: tuple[KnownInput, ...]) -> None:
         """Make views of inputs that are not views yet."""
         for each in inputs:
-            key = (each.read, each.pieces)
-            self._bound.make(key, lambda each=each: self._bind(each))  # type: ignore[misc]
+            self._bound.make(each.view, lambda each=each: self._bind(each))  # type: ignore[misc]
 
     def bind_query(self, key: str) -> None:
         """Make a view of a model that has no table."""
@@ -153,6 +158,7 @@ class Inputs:
                 known.pinned.snapshot.version,
                 value,
                 known.record.rows_hash,
+                pieces=known.pieces or None,
             )
         if known.read.kind == "source":
             source = self._source(known.read)
@@ -165,6 +171,7 @@ class Inputs:
                 source_version=pin.version if pin is not None else None,
                 declaration=declaration_of(source) if pin is not None else None,
                 files=self._sources.files_of(source, pin) if pin is not None else (),
+                pieces=known.pieces or None,
             )
         model = self._plan.project.models[known.read.key]
         made_from = self.made_from(known.read.key)
@@ -234,7 +241,7 @@ class Inputs:
         if pin is None and self._engine is not None:
             view = unknown_source(read, source).view
             pin = self._engine.views.bind_source(view, source)
-            self._bound.make((read, 0), lambda: [view])
+            self._bound.make(view, lambda: [view])
         if pin is None:
             return unknown_source(read, source)
         return known_source(read, source, pin, self._sources)
@@ -243,7 +250,11 @@ class Inputs:
         """The names of the views that an input took."""
         engine, read, view = self._engine, known.read, known.view
         assert engine is not None
-        if known.pinned is not None:
+        if known.looked_up:
+            whole = replace(known, looked_up=False)
+            self.bind((whole,))
+            bind_lookup(engine, view, whole.view)
+        elif known.pinned is not None:
             refuse_damaged_files(known.pinned, self._sources.checksums)
             table, snapshot = known.pinned.table, known.pinned.snapshot
             if known.pieces:
@@ -278,14 +289,26 @@ class Inputs:
         self, reader: str, inputs: tuple[KnownInput, ...]
     ) -> Callable[[tuple[str, ...]], str | None]:
         """From a table name in the reader's SQL to its view."""
-        views = {each.read: each.view for each in inputs}
+        named = self._named(reader, inputs)
 
         def view_of(parts: tuple[str, ...]) -> str | None:
-            lowered = tuple(part.lower() for part in parts)
-            read = resolve_name(self._plan.project, self._names, lowered, reader)
-            return views.get(read) if read is not None else None
+            found = named(parts)
+            return found.view if found is not None else None
 
         return view_of
+
+    def _named(
+        self, reader: str, inputs: tuple[KnownInput, ...]
+    ) -> Callable[[tuple[str, ...]], KnownInput | None]:
+        """From a table name in the reader's SQL to the input."""
+        by_read = {each.read: each for each in inputs}
+
+        def find(parts: tuple[str, ...]) -> KnownInput | None:
+            lowered = tuple(part.lower() for part in parts)
+            read = resolve_name(self._plan.project, self._names, lowered, reader)
+            return by_read.get(read) if read is not None else None
+
+        return find
 
     def _is_inline(self, read: Read) -> bool:
         models = self._plan.project.models

@@ -1,8 +1,8 @@
 """A known input: what a step reads, known before it is bound, and what a step is made from."""
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from rocky.canonical import text_hash
@@ -25,7 +25,8 @@ class KnownInput:
 
     `identity` is None when it could change unseen, `bytes` when nobody knows its size. `rows`
     identifies it by its rows, where they have a hash. `found` is a source as it was pinned.
-    `pieces` is how many it is read in, if it is (`rocky.run.engine.input_pieces`).
+    `pieces` is how many it is read in, if it is (`rocky.run.engine.input_pieces`); `looked_up` is
+    one that is sent to whoever reads pieces of another.
     """
 
     read: Read
@@ -37,6 +38,7 @@ class KnownInput:
     pinned: PinnedTable | None = None
     found: tuple[SourceTable, SourcePin] | None = None
     pieces: int = 0
+    looked_up: bool = False
 
     @property
     def files(self) -> tuple[SizedFile, ...]:
@@ -50,6 +52,8 @@ class KnownInput:
         """What SQL calls it."""
         slug = _UNSAFE.sub("_", self.name.lower())
         name = f"rocky_{slug}_{text_hash(f'{self.read.kind} {self.read.key}')[:8]}"
+        if self.looked_up:
+            return f"{name}_looked_up"
         return f"{name}_in_{self.pieces}" if self.pieces else name
 
 
@@ -57,7 +61,8 @@ class KnownInput:
 class MadeFrom:
     """What a step is made from, known before it is built.
 
-    `cutoff_hash` is `input_hash` with the rows of the inputs in place of their files.
+    `cutoff_hash` is `input_hash` with the rows of the inputs in place of their files; `named` tells
+    which input a table name in the step's SQL is.
     """
 
     fingerprints: Fingerprints
@@ -65,6 +70,9 @@ class MadeFrom:
     input_hash: str | None
     proof: ProofClass | None
     cutoff_hash: str | None = None
+    named: Callable[[tuple[str, ...]], KnownInput | None] = field(
+        default=lambda _: None, compare=False, repr=False
+    )
 
     @property
     def upstreams(self) -> tuple[Mapping[str, str], ...]:
