@@ -120,6 +120,11 @@ STAYING = {
         " JOIN (SELECT k, name FROM names WHERE k > 3) m ON r.k + 1 = m.k"
     ),
     "models/named.toml": "[store]\ncanonical = true\n",
+    # Spark forgets a hint below a name of `WITH`.
+    "models/under_a_name.sql": (
+        "WITH n AS (SELECT * FROM names) SELECT r.id, n.name FROM raw.rows r JOIN n ON r.k = n.k"
+    ),
+    "models/under_a_name.toml": "[store]\ncanonical = true\n",
 }
 
 
@@ -146,18 +151,18 @@ def test_rows_that_stay_with_their_files_give_equal_bytes_whatever_spark_is_set_
         session.conf.set("spark.sql.files.maxPartitionBytes", split)
         session.conf.set("spark.sql.adaptive.enabled", aqe)
         session.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1" if number else "10m")
+        session.conf.set("spark.sql.shuffle.partitions", str(3 + 4 * number))
 
         report = build(root, session)
 
         assert {} == errors_of(report)
         layouts = recorded_layouts(root)
-        assert {"kept": True, "again": True, "named": True} == {
-            name: layout["by_files"] for name, layout in layouts.items()
-        }
+        staying = {name for name, layout in layouts.items() if layout.get("by_files")}
+        assert {"kept", "again", "named"} == staying
         pieces.append({name: layout["pieces"] for name, layout in layouts.items()})
         found.append({name: data_files(table_folder(root, name)) for name in layouts})
         verdicts = rocky.open(root, spark=spark).replay(report.run_id, execute=True).models
-        assert ["bit_exact"] * 3 == [each.verdict.value for each in verdicts]
+        assert ["bit_exact"] * 4 == [each.verdict.value for each in verdicts]
 
     assert found[0] == found[1]
     # One file a piece: Spark neither joins pieces nor cuts them.

@@ -19,6 +19,7 @@ from threading import Thread
 import pytest
 from benchmarks.twenty_models import CONFIG, write_project
 from blake3 import blake3
+from pyspark.sql.connect.client import retries
 
 from rocky.spark.java import choose_java
 from rocky.store.data_file import is_addressed
@@ -412,10 +413,16 @@ def test_through_connect_every_table_has_the_files_of_a_laptop(laptop, connect, 
     assert laptop == tour.files_of(place, root, conf)
 
 
+# What the client says when it cannot release a session that is gone.
+@pytest.mark.filterwarnings("ignore:The 'warn' method is deprecated:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:.*RETRIES_EXCEEDED")
 @pytest.mark.usefixtures("no_proxy")
 def test_a_connect_session_lost_in_mid_run_fails_the_run_and_the_next_one_finishes(
-    connect, conf, tmp_path
+    connect, conf, tmp_path, monkeypatch
 ):
+    # The client waits ten minutes for a server that is gone; here it is twenty seconds.
+    usual = retries.DefaultPolicy.__init__.__defaults__
+    monkeypatch.setattr(retries.DefaultPolicy.__init__, "__defaults__", (5, *usual[1:]))
     place = f"s3://{BUCKET}/disconnected"
     hadoop = {name: value for name, value in conf.items() if name.startswith("spark.hadoop.")}
     adapter = adapter_of(connect.address, place, hadoop)

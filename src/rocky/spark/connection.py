@@ -146,10 +146,15 @@ class Connection:
     jvm: Jvm | None = None
 
     def explain(self, failure: BaseException) -> Failure:
-        """What a failure on this connection means; how a Spark of our own ended helps."""
+        """What a failure on this connection means; how a Spark of our own ended helps.
+
+        A server that was lost is not waited for again, whatever it is still asked.
+        """
         found = classify_failure(failure)
         if found.kind not in (FailureKind.CONNECTION_LOST, FailureKind.OUT_OF_MEMORY):
             return found
+        if found.kind is FailureKind.CONNECTION_LOST and self.kind == "connect":
+            _set_few_retries(self.session)
         end = self.ending(wait=True)
         if end is None:
             return found
@@ -287,19 +292,19 @@ def _stop_nothing() -> None:
 
 
 # The client would try again for ten minutes before it says that a server does not answer.
-_FIRST_CALL_RETRIES: Final = 2
+_FEW_RETRIES: Final = 2
 
 
 def open_remote(remote: str, conf: Mapping[str, str], environment: Mapping[str, str]) -> Connection:
     """A connection to a Spark Connect server. Raises SparkUnavailable, AdapterUnusable."""
-    sessions, retries = _client_modules()
+    sessions, _ = _client_modules()
     check_remote(remote, environment)
     try:
         session: Any = sessions.SparkSession(connection=remote)
     except PySparkException as failure:
         raise AdapterUnusable(f'`remote = "{remote}"`: {_first_line(failure)}') from failure
     usual = session.client.get_retry_policies()
-    session.client.set_retry_policies([retries.DefaultPolicy(max_retries=_FIRST_CALL_RETRIES)])
+    _set_few_retries(session)
     try:
         # A server that takes the call and says nothing is waited for without end.
         version = within(_SERVER_SECONDS, lambda: session.version)
@@ -318,6 +323,11 @@ def open_remote(remote: str, conf: Mapping[str, str], environment: Mapping[str, 
     except (SparkUnavailable, AdapterUnusable):
         session.stop()
         raise
+
+
+def _set_few_retries(session: Any) -> None:
+    _, retries = _client_modules()
+    session.client.set_retry_policies([retries.DefaultPolicy(max_retries=_FEW_RETRIES)])
 
 
 def _host_of(remote: str) -> str:

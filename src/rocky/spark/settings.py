@@ -79,6 +79,12 @@ OF_A_SESSION: Final = (
         held=True,
     ),
     Setting(
+        "spark.sql.optimizer.disableHints",
+        "false",
+        "which task reads a piece of a table, and which tables are sent to it, are hints",
+        held=True,
+    ),
+    Setting(
         "spark.sql.sources.parallelPartitionDiscovery.threshold",
         "1000000",
         "a table's files are listed already: a Spark job to list them again takes seconds",

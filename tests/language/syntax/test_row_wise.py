@@ -28,6 +28,13 @@ NOT_ROW_WISE = [
     "SELECT a FROM t UNION ALL SELECT a FROM t",
     "SELECT t.a FROM t JOIN u ON t.a > u.a",
     "SELECT t.a FROM t JOIN u ON t.a = 1",
+    "SELECT t.a FROM t JOIN u ON t.a = t.b",
+    "SELECT t.a FROM t JOIN u ON u.a = u.b",
+    "SELECT t.a FROM t JOIN u ON t.a + u.a = u.b",
+    "SELECT t.a FROM t JOIN u ON a = b",
+    # Spark forgets what it was told of a table where it is read under a name of the query.
+    "WITH d AS (SELECT * FROM u) SELECT t.a FROM t JOIN d USING (a)",
+    "SELECT t.a FROM t JOIN (WITH d AS (SELECT * FROM u) SELECT * FROM d) AS x USING (a)",
     "SELECT t.a FROM t JOIN u ON t.a = u.a OR t.b = u.b",
     "SELECT t.a FROM t JOIN u",
     "SELECT t.a FROM t CROSS JOIN u",
@@ -84,7 +91,13 @@ LOOKUPS = {
     "SELECT t.a FROM t JOIN u AS x ON t.a = x.a JOIN u AS y ON t.b = y.a": (T, {U}),
     "SELECT t.a FROM t JOIN u ON t.a = u.a LEFT JOIN C.s.v ON u.b = v.b": (T, {U, V}),
     "SELECT t.a FROM t JOIN (SELECT a FROM u WHERE b) AS u ON t.a = u.a": (T, {U}),
-    "WITH d AS (SELECT * FROM u) SELECT t.a FROM t JOIN d USING (a)": (T, {U}),
+    "SELECT t.a FROM t JOIN u ON (t.a = u.a AND t.b > u.b)": (T, {U}),
+    "SELECT t.a FROM t JOIN u ON t.a = t.b AND (t.b + t.c = u.b)": (T, {U}),
+    # The last `d` is a table.
+    "SELECT t.a FROM (WITH d AS (SELECT * FROM t) SELECT * FROM d) AS t JOIN d USING (a)": (
+        T,
+        {("d",)},
+    ),
     "WITH w AS (SELECT t.a FROM t JOIN u USING (a)) SELECT * FROM w JOIN c.s.v USING (a)": (
         T,
         {U, V},

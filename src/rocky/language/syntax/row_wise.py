@@ -71,6 +71,7 @@ class _Relations:
     def __init__(self) -> None:
         self.seen: set[int] = set()
         self._named: dict[str, RowWiseQuery] = {}
+        self._uses_of_names = 0
 
     def take(self, node: Any) -> RowWiseQuery | None:
         """What a relation reads; None unless it, and all below it, are row-wise."""
@@ -81,6 +82,13 @@ class _Relations:
             return self.take(node.this) if _has_only(node, _OF_A_SUBQUERY) else None
         if not isinstance(node, exp.Select) or not _has_only(node, _CLAUSES):
             return None
+        # Names that a query gives mean nothing outside of it.
+        outside = dict(self._named)
+        found = self._take_select(node)
+        self._named = outside
+        return found
+
+    def _take_select(self, node: exp.Select) -> RowWiseQuery | None:
         start, given = node.args.get("from_"), node.args.get("with_")
         if start is None or not (given is None or self._take_names(given)):
             return None
@@ -104,6 +112,7 @@ class _Relations:
             return None
         parts = tuple(part.name.lower() for part in node.parts)
         named = self._named.get(parts[0]) if len(parts) == 1 else None
+        self._uses_of_names += named is not None
         return named or RowWiseQuery(parts)
 
     def _take_lookup(self, found: RowWiseQuery, join: exp.Join) -> RowWiseQuery | None:
@@ -111,9 +120,10 @@ class _Relations:
         words = f"{join.args.get('side') or ''} {join.args.get('kind') or ''}".strip().upper()
         if words not in _LOOKUPS or not _has_only(join, _OF_A_LOOKUP) or not _compares(join):
             return None
+        used = self._uses_of_names
         other = self.take(join.this)
-        # A hint to send a table reaches the next join alone.
-        if other is None or other.looked_up:
+        # A hint to send a table reaches the next join alone, and does not leave a named query.
+        if other is None or other.looked_up or self._uses_of_names > used:
             return None
         return replace(found, looked_up=found.looked_up | {other.driving})
 
@@ -123,13 +133,19 @@ def _compares(join: exp.Join) -> bool:
     on = join.args.get("on")
     if on is None:
         return bool(join.args.get("using"))
-    every = on.flatten() if isinstance(on, exp.And) else (on,)
-    return any(
-        isinstance(each, exp.EQ | exp.NullSafeEQ)
-        and each.left.find(exp.Column) is not None
-        and each.right.find(exp.Column) is not None
-        for each in every
-    )
+    on, other = on.unnest(), join.this.alias_or_name.lower()
+    for each in on.flatten() if isinstance(on, exp.And) else (on,):
+        if isinstance(each, exp.EQ | exp.NullSafeEQ):
+            sides = [_tables_of(each.left), _tables_of(each.right)]
+            # A column without its table may be one of either.
+            if {other} in sides and all(side and "" not in side for side in sides):
+                sides.remove({other})
+                return other not in sides[0]
+    return False
+
+
+def _tables_of(expression: exp.Expr) -> set[str]:
+    return {column.table.lower() for column in expression.find_all(exp.Column)}
 
 
 def _has_only(node: exp.Expr, keys: frozenset[str]) -> bool:

@@ -222,7 +222,7 @@ class Builder:
             return self._reuse.reuse(step, made_from, decision)
         layout = self._layout(step, model, made_from)
         if layout.by_files:
-            driving = find_driving_input(model.sql, made_from.named)
+            driving = find_driving_input(model.sql, made_from)
             made_from = self._inputs.made_from(step.key, driving, layout.pieces)
         self._inputs.bind(made_from.inputs)
         before = None if self._is_whole(model) else table.snapshot()
@@ -296,7 +296,7 @@ class Builder:
         project, inputs = self._plan.project, made_from.inputs
 
         def driving_files() -> Sequence[SizedFile]:
-            driving = find_driving_input(model.sql, made_from.named)
+            driving = find_driving_input(model.sql, made_from)
             return driving.files if driving is not None else ()
 
         return choose_layout(

@@ -352,5 +352,9 @@ def open_workspace(build: Build) -> Iterator[Workspace]:
     workspace = Workspace(build)
     try:
         yield workspace
+    except Exception as error:
+        # A server that is lost must be known as such before it is asked to drop each view.
+        build.engine.explain(error)
+        raise
     finally:
         workspace.close()

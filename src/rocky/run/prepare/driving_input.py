@@ -2,35 +2,48 @@
 
 A row-wise query (`rocky.language.syntax.row_wise`) has one, if what it looks up in other tables is
 little enough to be sent to every task. That is judged by sizes that were pinned, not by what Spark
-would do: its settings may not show in the bytes of a table.
+would do: its settings may not show in the bytes of a table. Spark does not send a table to be
+looked up by texts with a collation, whatever it is told, so where there are any rows are spread.
 """
 
-from collections.abc import Callable
 from typing import Final
 
+from rocky.language.datatypes.types import StructField
 from rocky.language.functions.catalogue import find_function
-from rocky.language.syntax.row_wise import TableName, row_wise_query
-from rocky.run.prepare.known_inputs import KnownInput
+from rocky.language.syntax.row_wise import row_wise_query
+from rocky.run.prepare.known_inputs import KnownInput, MadeFrom
 
 MOST_LOOKED_UP_BYTES: Final = 10 << 20
 """Of each table. Up to here Spark sends a table to the tasks by itself, unless told otherwise."""
 
+_COLLATION: Final = "COLLAT"
 
-def find_driving_input(
-    sql: str, named: Callable[[TableName], KnownInput | None]
-) -> KnownInput | None:
-    """The driving input of a query, if it is row-wise; `named` tells what its tables are."""
+
+def find_driving_input(sql: str, made_from: MadeFrom) -> KnownInput | None:
+    """The driving input of a query over these inputs, if it is row-wise."""
     query = row_wise_query(sql)
     if query is None or not all(map(_makes_a_value_of_a_row, query.calls)):
         return None
-    driving = named(query.driving)
+    driving = made_from.named(query.driving)
     if driving is None:
         return None
-    for name in query.looked_up:
-        other = named(name)
-        if other is None or other.read == driving.read or not _is_little(other):
-            return None
-    return driving
+    others = [each for each in map(made_from.named, query.looked_up) if each is not None]
+    # Whatever else is read, by a name that means something else here, is not known to be little.
+    rest = {each.read for each in made_from.inputs} - {driving.read}
+    if len(others) < len(query.looked_up) or rest != {each.read for each in others}:
+        return None
+    if others and (_COLLATION in sql.upper() or any(map(_may_be_collated, (driving, *others)))):
+        return None
+    return driving if all(map(_is_little, others)) else None
+
+
+def _may_be_collated(known: KnownInput) -> bool:
+    columns: tuple[StructField, ...] = ()
+    if known.pinned is not None:
+        columns = known.pinned.snapshot.schema
+    elif known.found is not None:
+        columns = known.found[0].columns
+    return not columns or any(_COLLATION in each.type.text.upper() for each in columns)
 
 
 def _makes_a_value_of_a_row(function: str) -> bool:
