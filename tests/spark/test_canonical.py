@@ -152,6 +152,7 @@ def test_rows_that_stay_with_their_files_give_equal_bytes_whatever_spark_is_set_
         session.conf.set("spark.sql.adaptive.enabled", aqe)
         session.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1" if number else "10m")
         session.conf.set("spark.sql.shuffle.partitions", str(3 + 4 * number))
+        session.conf.set("spark.sql.optimizer.disableHints", "true" if number else "false")
 
         report = build(root, session)
 

@@ -92,6 +92,7 @@ LOOKUPS = {
     "SELECT t.a FROM t JOIN u ON t.a = u.a LEFT JOIN C.s.v ON u.b = v.b": (T, {U, V}),
     "SELECT t.a FROM t JOIN (SELECT a FROM u WHERE b) AS u ON t.a = u.a": (T, {U}),
     "SELECT t.a FROM t JOIN u ON (t.a = u.a AND t.b > u.b)": (T, {U}),
+    "SELECT t.a FROM t JOIN u ON u.a = u.b AND t.a = u.a": (T, {U}),
     "SELECT t.a FROM t JOIN u ON t.a = t.b AND (t.b + t.c = u.b)": (T, {U}),
     # The last `d` is a table.
     "SELECT t.a FROM (WITH d AS (SELECT * FROM t) SELECT * FROM d) AS t JOIN d USING (a)": (

@@ -134,14 +134,19 @@ def _compares(join: exp.Join) -> bool:
     if on is None:
         return bool(join.args.get("using"))
     on, other = on.unnest(), join.this.alias_or_name.lower()
-    for each in on.flatten() if isinstance(on, exp.And) else (on,):
-        if isinstance(each, exp.EQ | exp.NullSafeEQ):
-            sides = [_tables_of(each.left), _tables_of(each.right)]
-            # A column without its table may be one of either.
-            if {other} in sides and all(side and "" not in side for side in sides):
-                sides.remove({other})
-                return other not in sides[0]
-    return False
+    every = on.flatten() if isinstance(on, exp.And) else (on,)
+    return any(
+        isinstance(each, exp.EQ | exp.NullSafeEQ)
+        and (_tie(each.left, each.right, other) or _tie(each.right, each.left, other))
+        for each in every
+    )
+
+
+def _tie(one: exp.Expr, rest: exp.Expr, table: str) -> bool:
+    """Whether values of a table are compared with such of others alone."""
+    found = _tables_of(rest)
+    # A column without its table may be one of either.
+    return _tables_of(one) == {table} and bool(found) and not found & {table, ""}
 
 
 def _tables_of(expression: exp.Expr) -> set[str]:
