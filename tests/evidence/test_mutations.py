@@ -62,6 +62,14 @@ def test_nothing_is_found_in_an_untouched_project(project):
 
 
 @pytest.mark.slow
+def test_nothing_is_found_since_any_sealed_entry_and_it_is_the_short_way(project, sample):
+    """Also where a seal was made in the middle of a run."""
+    for seq in sample(list(project.heads)):
+        found = verify(project.root, VerificationScope(since=Point(seq, project.heads[seq])))
+        assert (seq, (), True) == (seq, found.findings, found.passed)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", MUTATIONS)
 def test_every_single_change_is_found_by_rocky_and_by_the_script(project, kind, sample):
     missed = []

@@ -8,14 +8,20 @@ import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rocky.canonical import record_json, text_hash
+from rocky.evidence.retention.ledger_facts import leave_anchors
+from rocky.evidence.retention.sweep import sweep_ledger
 from rocky.evidence.scope import Point, VerificationScope
+from rocky.ledger import open_ledger
 from rocky.ledger.chain import GENESIS, value_hash
+from rocky.project.configuration.blocks import StateRetention
+from rocky.store.warehouse import open_warehouse
 from tests.evidence.shops import STATE, codes, verify
 from tests.run.long_histories import LongHistory
 
@@ -103,6 +109,23 @@ def test_nothing_is_found_and_what_was_not_looked_at_is_counted(root):
     assert whole.head == late.head
 
 
+def test_runs_that_were_forgotten_since_are_no_finding_and_one_that_comes_back_is(root):
+    scope = sealed(root)
+    with opened(root) as file:
+        idle = runs_of(file)[IDLE]
+        row = file.execute("SELECT * FROM run_history WHERE key = ?", (idle,)).fetchone()
+    with open_ledger(root / STATE) as ledger:
+        rules = StateRetention(max_age_days=30, min_runs_kept=3)
+        assert idle in sweep_ledger(ledger, [], rules, datetime(2028, 1, 1, tzinfo=UTC)).runs
+        leave_anchors(ledger, lambda _: open_warehouse("warehouse", base=root), datetime.now(UTC))
+    found = verify(root, scope)
+    assert ((), True) == (found.findings, found.passed)
+
+    with opened(root) as file:
+        file.execute("INSERT INTO run_history VALUES (?, ?)", row)
+    assert "record_unchained" in codes(verify(root, scope).findings)
+
+
 @pytest.mark.parametrize("table", ["run_history", "model_executions", "output_artifacts"])
 def test_a_row_of_a_run_that_nothing_rests_on_is_left_to_a_whole_verification(root, table):
     scope = sealed(root)
@@ -170,22 +193,91 @@ def test_an_entry_that_was_removed_or_altered_long_ago_is_found(root):
         ]
 
 
-@pytest.mark.parametrize("what", ["spelling", "seq", "key"])
+@pytest.mark.parametrize("what", ["spelling", "name", "hash", "seq", "key", "order"])
 def test_an_entry_that_says_the_same_otherwise_is_found(root, what):
+    """Of a run that nothing rests on: that its entries are as they were is still promised."""
     scope = sealed(root)
     with opened(root) as file:
-        key, text = rows_of_chain(file)[100]
+        key, text = entry_of(file, runs_of(file)[IDLE])
+        # What stands before the hash, and the hash itself, are not under it.
         if what == "spelling":
-            # What stands before the hash is not under it.
             text = text.replace('{"entry_hash"', '{ "entry_hash"', 1)
+        elif what == "name":
+            text = text.replace('{"entry_hash"', '{"entry_hask"', 1)
+        elif what == "hash":
+            text = text.replace(json.loads(text)["entry_hash"], "0" * 64)
         elif what == "seq":
             text = text.replace(f'"seq":{int(key)}', f'"seq":{int(key) + 1}')
         file.execute("UPDATE evidence_chain SET value = ? WHERE key = ?", (text, key))
-        if what == "key":
-            file.execute("UPDATE evidence_chain SET key = '0' || key WHERE key = ?", (key,))
+        if what in ("key", "order"):
+            now = f"{key}a" if what == "order" else f"0{key}"
+            file.execute("UPDATE evidence_chain SET key = ? WHERE key = ?", (now, key))
 
     for scoped in (scope, unsealed(scope)):
         assert "chain_broken" in codes(verify(root, scoped).findings)
+
+
+def entry_of(file: sqlite3.Connection, run_id: str) -> tuple[str, str]:
+    return file.execute(
+        "SELECT key, value FROM evidence_chain WHERE value ->> 'key' LIKE ? ORDER BY key DESC",
+        (f"{run_id}|%",),
+    ).fetchone()
+
+
+def alter_with_entry(file: sqlite3.Connection, said: dict[str, Any]) -> None:
+    """Alter the row that an entry is about, and have the entry say so."""
+    alter(file, said["table"], said["key"])
+    found = file.execute(f"SELECT value FROM {said['table']} WHERE key = ?", (said["key"],))
+    said["value_hash"] = value_hash(found.fetchone()[0])
+
+
+def test_an_entry_that_was_made_to_fit_an_altered_row_is_found(root):
+    """Its own hash fits as well, and only the next entry has another."""
+    scope = sealed(root)
+    with opened(root) as file:
+        key, text = entry_of(file, runs_of(file)[IDLE])
+        said = json.loads(text)
+        alter_with_entry(file, said)
+        del said["entry_hash"]
+        said["entry_hash"] = text_hash(record_json(said))
+        put = "UPDATE evidence_chain SET value = ? WHERE key = ?"
+        file.execute(put, (record_json(said), key))
+
+    for scoped in (scope, unsealed(scope)):
+        assert "chain_broken" in codes(verify(root, scoped).findings)
+
+
+def test_a_chain_that_fits_up_to_another_hash_than_the_sealed_one_is_found(root):
+    """All entries up to the seal are made anew, and those after it still name the sealed hash."""
+    scope = sealed(root)
+    assert scope.since is not None
+    with opened(root) as file:
+        rows = rows_of_chain(file)
+        key, _ = entry_of(file, runs_of(file)[IDLE])
+        said = [json.loads(text) for _, text in rows[: scope.since.seq]]
+        alter_with_entry(file, said[int(key) - 1])
+        write_chain(file, said)
+        later = rows[scope.since.seq :]
+        file.executemany("INSERT INTO evidence_chain VALUES (?, ?)", later)
+
+    found = verify(root, scope)
+    assert "chain_broken" in codes(found.findings)
+    assert (None, False) == (found.since, found.passed)
+
+
+@pytest.mark.parametrize("whose", [IDLE, BUILT, NEW])
+def test_an_entry_that_was_put_on_top_for_an_altered_row_is_found(root, whose):
+    """The chain fits, and the anchor has its end: no run can have written the entry there."""
+    scope = sealed(root)
+    with opened(root) as file:
+        rows = rows_of_chain(file)
+        again = json.loads(entry_of(file, runs_of(file)[whose])[1])
+        alter_with_entry(file, again)
+        seq, head = write_chain(file, [*(json.loads(text) for _, text in rows), again])
+    write_anchor(root, seq=seq, head=head)
+
+    for scoped in (scope, unsealed(scope)):
+        assert {"chain_broken", "record_changed"} & set(codes(verify(root, scoped).findings))
 
 
 def write_chain(file: sqlite3.Connection, said: Iterable[dict[str, Any]]) -> tuple[int, str]:
@@ -286,6 +378,19 @@ def test_an_anchor_from_before_the_seal_is_found(root):
 
     for scoped in (scope, unsealed(scope)):
         assert {"anchor_behind", "head_unknown"} & set(codes(verify(root, scoped).findings))
+
+
+def test_an_anchor_that_names_an_earlier_run_is_found(root):
+    scope = sealed(root)
+    with opened(root) as file:
+        idle = runs_of(file)[IDLE]
+        found = file.execute(
+            "SELECT value ->> 'finished_at' FROM run_history WHERE key = ?", (idle,)
+        )
+        write_anchor(root, run_id=idle, recorded_at=found.fetchone()[0])
+
+    for scoped in (scope, unsealed(scope)):
+        assert ["head_unknown"] == codes(verify(root, scoped).findings)
 
 
 @pytest.mark.parametrize("key", ["CAST('x' AS BLOB)", "'zzz'"])
