@@ -1,9 +1,9 @@
 """The chain, checked: each entry follows the one before, and anchors in warehouses are in it.
 
 All rows are checked, whatever was asked for: a chain holds as a whole or not at all. Only a seal
-lets rows be left out, see `rocky.evidence.sealed_chain`. A run moves
-the anchor when it begins and when it ends. So whatever the newest anchor does not cover was written
-by a run that it saw begin, or that could leave none: anything else was added later.
+lets rows be left out, see `rocky.evidence.sealed_chain`. A run moves the anchor when it begins and
+when it ends. So whatever the newest anchor does not cover was written by a run that it saw begin,
+or that could leave none: anything else was added later.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
