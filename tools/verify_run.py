@@ -271,8 +271,8 @@ class Audit:
         places = (place.rsplit("/", 3) for place in {*self.there, *(path.rpartition("/")[0] for path in self.written_at)})
         self.named = {(root, ".".join(parts)): "/".join([root, *parts]) for root, *parts in places}  # a part may have a dot in it
     def check_run(self, where, maker, run):
-        done = [self.executions.get((maker[0], each["model_name"].lower())) for each in run["models_executed"]]
-        self.expect((done == run["models_executed"] and len(done) == self.models[maker[0]]) or run["status"] == "Running", "record_inconsistent", where, "its models are not as recorded")
+        done, looked = [self.executions.get((maker[0], each["model_name"].lower())) for each in run["models_executed"]], self.runs.get(run.get("unchanged_since", maker[0]), {})
+        self.expect((done == run["models_executed"] and len(done) == self.models[maker[0]] and (looked is run or (looked.get("status") == "Success" and "unchanged_since" not in looked))) or run["status"] == "Running", "record_inconsistent", where, "its models are not as recorded")
     def place_of(self, run_id, target):
         return self.named.get((root := self.runs.get(run_id, {}).get("warehouse"), target)) or f"{root}/{str(target).replace('.', '/', 2)}"
     def state(self, run_id, place, version):  # a table at a version; nothing of one that was dropped and made again since

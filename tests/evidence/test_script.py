@@ -42,7 +42,7 @@ def test_it_runs_by_itself_and_says_what_it_checked(project):
     )
 
     assert (0, "") == (done.returncode, done.stderr)
-    assert "0 findings in 70 records, 5 tables, 19 files\n" == done.stdout
+    assert "0 findings in 71 records, 5 tables, 19 files\n" == done.stdout
 
 
 def test_it_leaves_no_file_behind(project):
@@ -55,7 +55,7 @@ def test_a_warehouse_may_be_named_in_any_way(project, capsys, monkeypatch, name)
     monkeypatch.chdir(project.root)
 
     assert 0 == main([str(project.state), "--warehouse", name])
-    assert "0 findings in 70 records, 5 tables, 19 files\n" == capsys.readouterr().out
+    assert "0 findings in 71 records, 5 tables, 19 files\n" == capsys.readouterr().out
 
 
 def test_a_finding_is_a_line_and_the_exit_code_1(project, capsys):
@@ -73,7 +73,7 @@ def test_a_finding_is_a_line_and_the_exit_code_1(project, capsys):
 def test_a_run_or_a_table_narrows_what_is_looked_at(project, capsys):
     main([str(project.state), "--table", "spark_catalog.default.alone"])
 
-    assert "0 findings in 70 records, 1 tables, 4 files\n" == capsys.readouterr().out
+    assert "0 findings in 71 records, 1 tables, 4 files\n" == capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["absent.db", "text.db", "empty.db"])

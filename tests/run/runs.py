@@ -17,7 +17,6 @@ from rocky.plan.steps import Step, plan_steps
 from rocky.project import load_project
 from rocky.run.checksums import checksums_of
 from rocky.run.engine.sources import Sources
-from rocky.run.execute.runner import run_plan
 from rocky.run.materialize.build import Materialize
 from rocky.run.materialize.strategy import materialize
 from rocky.run.outcomes import RunResult, StepOutcome
@@ -30,6 +29,7 @@ from rocky.run.prepare.resources import (
     RunParameters,
     RunResources,
 )
+from rocky.run.project_run import run_unless_unchanged
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.warehouse import open_warehouse
 from tests.run.memory_engine import MemoryEngine
@@ -53,6 +53,8 @@ PROJECT = {
     "models/alone.sql": "SELECT 1 AS one",
 }
 
+LATER_NS = 1 << 62
+"""As if every file had been as it is for long: a run remembers only what has settled."""
 WHO = RunOrigin("Manual", "cli", "host", "somebody")
 TABLE = "spark_catalog.default."
 
@@ -107,6 +109,7 @@ class Shop:
         self.compression = "snappy"
         self.keeps_checksums = False
         self.announce: tuple[Announcement, ...] = ()
+        self.on_begin: Callable[[str], None] = lambda _: None
         self._now = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
 
     def run(
@@ -123,7 +126,7 @@ class Shop:
         self.engine.compression = self.compression
         self.heard, self.stop = Heard(), Event()
         project = load_project(self.root, env=self.env, variables=self.variables)
-        compilation = compile_project(project, jobs=1, cache=False)
+        compilation = compile_project(project, jobs=1)
         plan = plan_steps(compilation, select_models(compilation, selectors))
         checksums = checksums_of(project)
         with ExitStack() as opened:
@@ -146,15 +149,17 @@ class Shop:
                 self.environment,
                 build_table,
                 self.announce,
+                clock=lambda: self._now,
+                on_begin=self.on_begin,
                 expected=self.expected,
             )
-            return run_plan(
+            return run_unless_unchanged(
                 plan,
                 resources,
                 options or RunParameters(parallel=1),
                 listener=self.heard,
                 stop=self.stop,
-                clock=lambda: self._now,
+                settled_ns=LATER_NS,
             )
 
     @property

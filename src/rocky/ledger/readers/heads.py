@@ -62,8 +62,13 @@ class HeadsReader(LedgerReader):
 
     def head(self) -> Head | None:
         """Where the chain ends. Raises LedgerUnreadable when the last entry is none."""
+        last = self.last_entry()
+        return None if last is None else last.head
+
+    def last_entry(self) -> Entry | None:
+        """The entry that the chain ends with. Raises LedgerUnreadable when it is none."""
         rows = self._ask(f"SELECT value FROM {CHAIN_TABLE} ORDER BY key DESC LIMIT 1")  # noqa: S608 - one of our own names
-        return self._entry(rows[0][0]).head if rows else None
+        return self._entry(rows[0][0]) if rows else None
 
     def has(self, head: Head) -> bool:
         """Whether the chain has this entry."""
@@ -72,6 +77,17 @@ class HeadsReader(LedgerReader):
             entry_key(head.seq),
         )
         return bool(rows) and self._entry(rows[0][0]).head == head
+
+    def has_only_unchanged_since(self, seq: int) -> bool:
+        """Whether all that was recorded after an entry are runs in which nothing had changed."""
+        others = self._ask(
+            f"SELECT 1 FROM {CHAIN_TABLE} AS entry WHERE key > ? AND NOT ("  # noqa: S608 - our own names
+            "json_extract(entry.value, '$.table') = 'run_history' AND EXISTS ("
+            "SELECT 1 FROM run_history AS run WHERE run.key = json_extract(entry.value, '$.key')"
+            " AND json_extract(run.value, '$.unchanged_since') IS NOT NULL)) LIMIT 1",
+            entry_key(seq),
+        )
+        return not others
 
     def covers(self, head: Head, run_id: str) -> bool:
         """Whether all that a run has said of itself stands before this entry, or is it.

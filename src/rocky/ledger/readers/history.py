@@ -29,6 +29,7 @@ from rocky.ledger.run_records import (
     RunRecord,
     RunStatus,
     WatermarkState,
+    unchanged_executions,
 )
 from rocky.ledger.schema import (
     CHAINED_SINCE,
@@ -163,14 +164,15 @@ class HistoryReader(LedgerReader):
             _EVERYTHING if limit is None else limit,
         )
         found = (load_record(RunRecord, self.path, "run_history", *row) for row in rows)
-        return tuple(map(self._completed, found))
+        looked: dict[RunId, RunRecord | None] = {}
+        return tuple(self._completed(each, looked) for each in found)
 
     def run(self, run_id: str) -> RunRecord | None:
         """One run; `latest` is the newest."""
         if run_id == LATEST:
             return next(iter(self.runs(limit=1)), None)
         found = self._one(RunRecord, "run_history", run_id)
-        return self._completed(found) if found is not None else None
+        return self._completed(found, {}) if found is not None else None
 
     def run_ids(self) -> tuple[RunId, ...]:
         """The ids of all runs, newest first."""
@@ -229,19 +231,35 @@ class HistoryReader(LedgerReader):
         )
         return LedgerTotals(*rows[0])
 
-    def _completed(self, run: RunRecord) -> RunRecord:
-        """A run that has not ended, with the models it has done, and dead if its process is."""
+    def _completed(self, run: RunRecord, looked: dict[RunId, RunRecord | None]) -> RunRecord:
+        """A run that has not ended, with the models it has done, and dead if its process is.
+
+        `looked` are runs that others go by, as far as they were read.
+        """
         if run.status is not RunStatus.RUNNING:
-            return run
+            return self._with_models(run, looked)
         if run.run_id not in self.alive_elsewhere and not is_alive(self.path, run.run_id):
             # It may have ended in an orderly way since we read its record.
             run = self._one(RunRecord, "run_history", run.run_id) or run
             if run.status is not RunStatus.RUNNING:
-                return run
+                return self._with_models(run, looked)
             run = replace(run, status=RunStatus.FAILURE, reason=DIED)
         done = self._below(ModelExecution, "model_executions", run.run_id)
         in_order = sorted(done, key=lambda each: (each.started_at, each.model_name))
         return replace(run, models_executed=tuple(in_order))
+
+    def _with_models(self, run: RunRecord, looked: dict[RunId, RunRecord | None]) -> RunRecord:
+        """A run that has ended; one in which nothing had changed has the models of another."""
+        since = run.unchanged_since
+        if since is None or run.status is not RunStatus.SUCCESS:
+            return run
+        if since not in looked:
+            looked[since] = self._one(RunRecord, "run_history", since)
+        other = looked[since]
+        if other is None:
+            return run
+        models = unchanged_executions(other, run.finished_at or run.started_at)
+        return replace(run, models_executed=models)
 
 
 open_history_reader = HistoryReader.open
@@ -296,6 +314,7 @@ class EvidenceReader(LedgerReader):
             f"SELECT key FROM run_history WHERE {UNFINISHED}",  # noqa: S608 - our own expressions
             f"SELECT key FROM run_history WHERE {RUNNING}",  # noqa: S608 - our own expressions
             "SELECT max(key) FROM run_history",
+            "SELECT json_extract(value, '$.unchanged_since') FROM run_history",
         ]
         with translated(self.path, writing=False):
             there = table_names(self._connection)
