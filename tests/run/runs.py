@@ -72,6 +72,7 @@ class Heard:
 
     said: list[tuple[str, str]] = field(default_factory=list)
     outcomes: list[StepOutcome] = field(default_factory=list)
+    on_finished: Callable[[], None] = lambda: None
 
     def queued(self, run_id: str, steps: Sequence[Step]) -> None:
         self.said.append(("queued", " ".join(step.name for step in steps)))
@@ -88,6 +89,7 @@ class Heard:
     def finished(self, outcome: StepOutcome) -> None:
         self.said.append(("finished", f"{outcome.step.name} {outcome.execution.status}"))
         self.outcomes.append(outcome)
+        self.on_finished()
 
 
 class Shop:
@@ -110,6 +112,7 @@ class Shop:
         self.keeps_checksums = False
         self.announce: tuple[Announcement, ...] = ()
         self.on_begin: Callable[[str], None] = lambda _: None
+        self.on_finished: Callable[[], None] = lambda: None
         self._now = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
 
     def run(
@@ -124,7 +127,7 @@ class Shop:
         self.engine = MemoryEngine(self.root)
         self.engine.before_write = before_write or (lambda _: None)
         self.engine.compression = self.compression
-        self.heard, self.stop = Heard(), Event()
+        self.heard, self.stop = Heard(on_finished=self.on_finished), Event()
         project = load_project(self.root, env=self.env, variables=self.variables)
         compilation = compile_project(project, jobs=1)
         plan = plan_steps(compilation, select_models(compilation, selectors))

@@ -21,6 +21,8 @@ from tests.evidence.shops import Recorded, audit, codes, script_codes, verify
 from tests.run.runs import Shop, reasons, statuses
 from tests.table_files import data_files
 
+pytestmark = pytest.mark.slow
+
 STATE = ".rocky-state.db"
 
 
@@ -238,6 +240,41 @@ class TestLookingAgain:
         monkeypatch.setattr("tests.run.runs.LATER_NS", None)
         for _ in range(3):
             assert not looked_at_nothing(shop)
+
+    def test_where_sources_are_to_be_read(self, shop):
+        config = (shop.root / "rocky.toml").read_text()
+        shop.write("rocky.toml", f'{config}[reuse]\nsources = "bytes"\n')
+        for _ in range(2):
+            assert not looked_at_nothing(shop)
+
+    def test_a_source_that_changed_after_it_was_looked_at(self, shop):
+        shop.write(*CHANGES["a seed"])
+        shop.run()
+        # The end of a run is too late to ask: it decided by what was there before.
+        shop.on_finished = lambda: shop.write(*CHANGES["a source"])
+        assert not looked_at_nothing(shop)
+        shop.on_finished = lambda: None
+
+        report = shop.run()
+        assert (
+            "build"
+            == {each.step.name: each.execution.decision for each in report.outcomes}["stg_orders"]
+        )
+
+    def test_what_others_recorded_while_it_looked(self, shop):
+        shop.write(*CHANGES["a seed"])
+        shop.run()
+
+        def forget() -> None:
+            with open_ledger(shop.root / STATE) as ledger:
+                run_id = ledger.begin_run(shop.records()[0], ["spark_catalog.default.other"])
+                ledger.finish_run(run_id, RunStatus.SUCCESS, shop.now)
+
+        shop.on_finished = forget
+        assert not looked_at_nothing(shop)
+        shop.on_finished = lambda: None
+        assert not looked_at_nothing(shop)
+        assert looked_at_nothing(shop)
 
     def test_where_a_table_is_held(self, shop, monkeypatch):
         held = {"model:alone": "held: reverted by somebody"}

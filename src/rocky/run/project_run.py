@@ -24,7 +24,7 @@ from rocky.run.prepare.claims import targets_of
 from rocky.run.prepare.pins import pipeline_inputs, target_of_table
 from rocky.run.prepare.resources import RunParameters, RunResources
 from rocky.run.prepare.session import RunSession, open_run
-from rocky.run.reuse.unchanged import TableGlance, find_unchanged
+from rocky.run.reuse.unchanged import ProjectGlance, find_unchanged
 from rocky.store.file_usage import sweep_table
 from rocky.store.warehouse import Table, Warehouse
 
@@ -114,13 +114,13 @@ def run_unless_unchanged(
 ) -> RunResult:
     """Carry out a plan, or record that there is nothing to be done. Raises as `run_plan` does.
 
-    `settled_ns` is the time before which files must have been as they are to be remembered.
+    `settled_ns` is when the run began, for the files that it may remember.
     """
     refuse_errors(plan)
     unchanged = find_unchanged(plan, resources, options)
     if unchanged is not None:
         return run_unchanged(plan, resources, options, unchanged, listener=listener)
-    glance = TableGlance(plan, resources, options, settled_ns)
+    glance = ProjectGlance(plan, resources, options, settled_ns)
     report = run_plan(plan, resources, options, listener=listener, stop=stop)
     glance.remember(report)
     return report

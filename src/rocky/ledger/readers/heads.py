@@ -62,13 +62,8 @@ class HeadsReader(LedgerReader):
 
     def head(self) -> Head | None:
         """Where the chain ends. Raises LedgerUnreadable when the last entry is none."""
-        last = self.last_entry()
-        return None if last is None else last.head
-
-    def last_entry(self) -> Entry | None:
-        """The entry that the chain ends with. Raises LedgerUnreadable when it is none."""
         rows = self._ask(f"SELECT value FROM {CHAIN_TABLE} ORDER BY key DESC LIMIT 1")  # noqa: S608 - one of our own names
-        return self._entry(rows[0][0]) if rows else None
+        return self._entry(rows[0][0]).head if rows else None
 
     def has(self, head: Head) -> bool:
         """Whether the chain has this entry."""
@@ -77,6 +72,17 @@ class HeadsReader(LedgerReader):
             entry_key(head.seq),
         )
         return bool(rows) and self._entry(rows[0][0]).head == head
+
+    def has_only_of(self, run_id: str, seq: int) -> bool:
+        """Whether all that was recorded after an entry is of one run."""
+        others = self._ask(
+            f"SELECT 1 FROM {CHAIN_TABLE} WHERE key > ? AND {KEY_OF_ENTRY} <> ?"  # noqa: S608 - our own names
+            f" AND {KEY_OF_ENTRY} NOT LIKE ? LIMIT 1",
+            entry_key(seq),
+            run_id,
+            f"{run_id}|%",
+        )
+        return not others
 
     def has_only_unchanged_since(self, seq: int) -> bool:
         """Whether all that was recorded after an entry are runs in which nothing had changed."""

@@ -7,6 +7,7 @@ that is the same a later run would decide the same, and needs to look at none of
 and anything that cannot be told so, means that the run looks at everything again; so does a day.
 """
 
+import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -41,11 +42,14 @@ from rocky.store.delta.log import LOG_FOLDER
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.warehouse import Table, Warehouse
 
+logger = logging.getLogger(__name__)
+
 UNCHANGED: Final = "unchanged.bin"
 _Row = tuple[str, str, int, str, dict[str, FileState]]
 _ROWS: Final = Decoder(dict[str, _Row])
 _LEDGERS_KEPT: Final = 3
 """Of production and some branches: each has a ledger of its own."""
+_NO_TIME: Final = timedelta()
 LOOK_AGAIN_AFTER: Final = timedelta(days=1)
 """How long a run that looked at everything is gone by: records are then at most a day apart."""
 _LOG_FILES: Final = 64
@@ -85,7 +89,7 @@ def find_unchanged(
         return None
     facts, run_id, seq, entry_hash, files = row
     looked = _recorded(ledger, RunId(run_id))
-    if looked is None or resources.clock() - looked.started_at >= LOOK_AGAIN_AFTER:
+    if looked is None or not _NO_TIME <= resources.clock() - looked.started_at < LOOK_AGAIN_AFTER:
         return None
     if _facts(plan, resources) != facts:
         return None
@@ -94,8 +98,11 @@ def find_unchanged(
     return found if found.stands(ledger) else None
 
 
-class TableGlance:
-    """The folders of logs as they were before a run looked into them."""
+class ProjectGlance:
+    """What decides as it was before a run looked at it: what changes meanwhile is not remembered.
+
+    `at_ns` is the time before which files must have been as they are.
+    """
 
     def __init__(
         self,
@@ -107,43 +114,54 @@ class TableGlance:
         self._plan = plan
         self._resources = resources
         self._at = time_ns() if at_ns is None else at_ns
-        self._folders: dict[str, FileState] | None = None
+        self._facts: str | None = None
         if _stamp(plan) is not None and _may_stand(plan, resources, options):
             self._folders = _states(_log_folders(plan, resources.warehouse))
+            self._head = resources.ledger.head()
+            self._facts = None if self._folders is None else _facts(plan, resources)
 
     def remember(self, report: RunResult) -> None:
         """Keep what a run found, if it left everything as it was; losing it costs only time."""
-        stamp, ledger = _stamp(self._plan), self._resources.ledger
-        if stamp is None or self._folders is None or not _left_all_alone(report):
+        stamp = _stamp(self._plan)
+        if stamp is None or self._facts is None or not _left_all_alone(report):
             return
-        with _heads(ledger) as heads:
-            last = heads.last_entry()
-        if last is None or (last.table, last.key) != ("run_history", report.run_id):
-            # Old runs were forgotten after it, or somebody else has recorded something.
+        try:
+            row = self._row(report.run_id)
+        except (RockyError, OSError) as why:
+            logger.info("not remembered: run=%s why=%s", report.run_id, why)
             return
-        facts, files = _facts(self._plan, self._resources), self._files()
-        if facts is None or files is None:
+        if row is None:
             return
-        kept = load_values(self._plan.project.root, UNCHANGED, stamp, _ROWS)
-        kept.pop(ledger.ledger_id, None)
+        root, ledger_id = self._plan.project.root, self._resources.ledger.ledger_id
+        kept = load_values(root, UNCHANGED, stamp, _ROWS)
+        kept.pop(ledger_id, None)
         others = list(kept.items())[1 - _LEDGERS_KEPT :]
-        row = (facts, report.run_id, last.seq, last.entry_hash, files)
-        save_values(
-            self._plan.project.root, UNCHANGED, stamp, {**dict(others), ledger.ledger_id: row}
-        )
+        save_values(root, UNCHANGED, stamp, {**dict(others), ledger_id: row})
+
+    def _row(self, run_id: RunId) -> _Row | None:
+        """What is remembered of a run; None if anything may have changed meanwhile, or since."""
+        with _heads(self._resources.ledger) as heads:
+            head = heads.head()
+            if head is None or not heads.has_only_of(run_id, self._head.seq):
+                return None
+        files = self._files()
+        if files is None or self._facts is None:
+            return None
+        return self._facts, run_id, head.seq, head.entry_hash, files
 
     def _files(self) -> dict[str, FileState] | None:
         """The states of all that was gone by; None if it may have changed meanwhile, or since."""
-        found = dict(self._folders or {})
-        warehouse = self._resources.warehouse
-        for table in _tables(self._plan, warehouse):
+        if self._folders is None:
+            return None
+        found = dict(self._folders)
+        for table in _tables(self._plan, self._resources.warehouse):
             snapshot = table.snapshot()
             states = None if snapshot is None else _states(_paths_of(table, snapshot))
             if snapshot is None or states is None or not _has_sizes(table, snapshot, states):
                 return None
             found |= states
         # As they were before they were read: what changed in between was seen by nobody.
-        if _states(self._folders or {}) != self._folders:
+        if _states(self._folders) != self._folders:
             return None
         return found if all(is_stable(each, self._at) for each in found.values()) else None
 
@@ -159,6 +177,8 @@ def _may_stand(plan: RunPlan, resources: RunResources, options: RunParameters) -
         and not plan.left_out
         and options.reuse
         and plan.project.config.reuse.enabled
+        # Who wants sources to be read for every decision has them read once for each.
+        and plan.project.config.reuse.sources == "stat"
         and not options.windows
         and not options.has_tests(plan)
         and options.notes == plain
@@ -218,7 +238,7 @@ def _source_identities(
         try:
             pin = resources.sources.look(source)
             files = () if pin is None else resources.sources.files_of(source, pin)
-        except RockyError:
+        except (RockyError, OSError):
             return None
         declared = declaration_hash(source)
         identity = None if pin is None else identify_source(source.name, pin, files, declared)
