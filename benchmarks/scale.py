@@ -18,7 +18,9 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
 from time import process_time, sleep
 from typing import Any
 
@@ -31,11 +33,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from processes import Cost, run, user_environment
 from reuse import write_project
 
+from rocky.evidence.retention.sweep import compact_ledger, sweep_ledger
 from rocky.evidence.scope import Point, VerificationScope
-from rocky.evidence.verification import verify_evidence
-from rocky.ledger import open_evidence_reader
+from rocky.evidence.verification import Verification, verify_evidence
+from rocky.ledger import open_evidence_reader, open_ledger
 from rocky.ledger.readers.history import open_history_reader
 from rocky.project import load_project
+from rocky.project.configuration.blocks import StateRetention
 from rocky.run.prepare.environment import predict_environment
 from rocky.store.clone import clone_table
 from rocky.store.data_file import DataFile, salted
@@ -43,11 +47,13 @@ from rocky.store.delta.log import write_checkpoint
 from rocky.store.file_usage import list_files, read_lifetimes
 from rocky.store.warehouse import Table, open_warehouse
 from tests.run.long_histories import LongHistory
-from tests.run.runs import Shop
+from tests.run.runs import LATER_NS, Shop
 from tests.store.tables import ORDERS, append
 
 ROUNDS = 3
 SETTLED_SECONDS = 3
+MANY_ROUNDS = 10_000
+"""The most runs of a ledger that is looked at in more than one round."""
 NO_OP_SECONDS = 5.0
 """The goal of a run of 10,000 models in which nothing has changed since the run before."""
 Figures = dict[str, float]
@@ -214,35 +220,64 @@ def measure_ledger(runs: int) -> Figures:
     """What a history of so many runs of five models costs whoever comes next."""
     with a_folder() as root:
         past = LongHistory(root)
-        past.grow(runs)
-
-        def verify(scope: VerificationScope) -> Any:
-            reader = open_evidence_reader(past.state)
-            assert reader is not None
-            with reader:
-                place = open_warehouse("warehouse", base=root)
-                return verify_evidence(reader, lambda _: place, scope)
-
-        def read_newest() -> None:
-            reader = open_history_reader(past.state)
-            assert reader is not None
-            with reader:
-                reader.runs(limit=20)
-
+        made = cpu(lambda: past.grow(runs), 1)
         past.idle()
-        whole = verify(VerificationScope())
+        whole = _verify(past, VerificationScope())
         assert not whole.findings
         since = VerificationScope(since=Point(whole.head.seq))
+        seal = VerificationScope(since=Point(*whole.head))
         past.idle()
-        size = past.state.stat().st_size
+        assert _verify(past, seal).passed
+        # Of the largest one look must do.
+        rounds = ROUNDS if runs <= MANY_ROUNDS else 1
+        looks = cpu(past.idle)
+        past.shop.settled_ns = LATER_NS
+        past.idle()
         return {
+            "run, all reused": looks,
             "run, nothing changed": cpu(past.idle),
-            "history, the newest 20": cpu(read_newest),
-            "verify": cpu(lambda: verify(VerificationScope()), 1),
-            "verify since the newest run": cpu(lambda: verify(since), 1),
-            "bytes of the file": size,
-            "bytes of the file for an execution": size / past.runs / 5,
+            "history, the newest 20": cpu(lambda: _read_newest(past)),
+            "verify": cpu(lambda: _verify(past, VerificationScope()), rounds),
+            "verify since the newest run": cpu(lambda: _verify(past, since), rounds),
+            "verify since the newest seal": cpu(lambda: _verify(past, seal), rounds),
+            "most memory until here, MB": getrusage(RUSAGE_SELF).ru_maxrss / 1024,
+            "bytes of the file": past.state.stat().st_size,
+            "bytes of the file for an execution": past.state.stat().st_size / past.runs / 5,
+            **_forget(past),
+            "making the history": made,
         }
+
+
+def _verify(past: LongHistory, scope: VerificationScope) -> Verification:
+    reader = open_evidence_reader(past.state)
+    assert reader is not None
+    with reader:
+        place = open_warehouse("warehouse", base=past.shop.root)
+        return verify_evidence(reader, lambda _: place, scope)
+
+
+def _read_newest(past: LongHistory) -> None:
+    reader = open_history_reader(past.state)
+    assert reader is not None
+    with reader:
+        reader.runs(limit=20)
+
+
+def _forget(past: LongHistory) -> Figures:
+    """What it costs to forget all runs but a hundred, and how large the file is then."""
+    later = past.shop.now + timedelta(days=1000)
+    with open_ledger(past.state) as ledger:
+        swept = cpu(lambda: sweep_ledger(ledger, [], StateRetention(), later), 1)
+    size = past.state.stat().st_size
+    with open_ledger(past.state) as ledger:
+        compacted = cpu(lambda: compact_ledger(ledger), 1)
+    return {
+        "sweep of all but 100 runs": swept,
+        "the file made smaller": compacted,
+        "bytes of the file after the sweep": size,
+        "bytes of the file made smaller": past.state.stat().st_size,
+        "verify after that": cpu(lambda: _verify(past, VerificationScope()), 1),
+    }
 
 
 def main() -> None:

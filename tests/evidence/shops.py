@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import sqlite3
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from rocky.evidence.findings import Finding
 from rocky.evidence.scope import EVERYTHING, VerificationScope
 from rocky.evidence.verification import Verification, verify_evidence
 from rocky.ledger import open_evidence_reader
+from rocky.ledger.schema import TABLES
 from rocky.store.warehouse import open_warehouse
 from tests.run.runs import Shop
 from tests.table_files import data_files
@@ -57,13 +60,17 @@ class Recorded:
     """A project after its runs, which can be put back as it was.
 
     `older` are copies of the ledger as each run left it, `anchors` of the anchor. `ends` are the
-    entries of the chain that the runs ended with.
+    entries of the chain that the runs ended with, `heads` the hashes of all. The run `idle` found
+    everything as it was.
     """
 
     root: Path
     older: list[bytes] = field(default_factory=list)
     anchors: list[bytes] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
+    heads: dict[int, str] = field(default_factory=dict)
+    runs: frozenset[str] = frozenset()
+    idle: str = ""
     _files: dict[Path, bytes] = field(default_factory=dict)
 
     @classmethod
@@ -89,6 +96,10 @@ class Recorded:
         with open_evidence_reader(root / STATE) as reader:
             entries = [reader.entries_of_run(run_id) for run_id, _ in reader.rows("run_history")]
             recorded.ends = [last for _, last in filter(None, entries)]
+            runs = [run_id for run_id, _ in reader.rows("run_history")]
+            recorded.runs, recorded.idle = frozenset(runs), runs[RUNS]
+            stored = (json.loads(text) for _, text in reader.rows("evidence_chain"))
+            recorded.heads = {each["seq"]: each["entry_hash"] for each in stored}
         recorded._files = recorded._read()
         return recorded
 
@@ -121,6 +132,14 @@ class Recorded:
     def is_untouched(self) -> bool:
         return self._read() == self._files
 
+    def changed_rows(self) -> set[tuple[str, str]]:
+        """Table and key of the rows of the ledger that are not as they were."""
+        before = self.root / "before.db"
+        before.write_bytes(self._files[self.state])
+        found = [_rows_of(path) for path in (self.state, before)]
+        before.unlink()
+        return {(table, key) for table, key, _ in found[0] ^ found[1]}
+
     def restore(self) -> None:
         """Put every file back."""
         now = self._read()
@@ -133,3 +152,13 @@ class Recorded:
     def _read(self) -> dict[Path, bytes]:
         folders = (path for path in (*self.warehouse.rglob("*"), *self.root.glob(f"{STATE}*")))
         return {path: path.read_bytes() for path in folders if path.is_file()}
+
+
+def _rows_of(path: Path) -> set[tuple[str, str, str]]:
+    with closing(sqlite3.connect(path)) as file:
+        file.text_factory = bytes
+        return {
+            (table, key.decode("utf-8", "replace"), value)
+            for table in TABLES
+            for key, value in file.execute(f"SELECT key, value FROM {table}")
+        }

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 import pytest
 
 from rocky.errors import LedgerLocked, NothingSelected, RunRefused
-from rocky.ledger import SCHEMA_VERSION, STATE_FILE
+from rocky.ledger import SCHEMA_VERSION, STATE_FILE, open_ledger
 from rocky.ledger.record import RunId
-from rocky.ledger.run_records import ModelExecution, ModelStatus
+from rocky.ledger.run_records import ModelExecution, ModelStatus, RunRecord
 from rocky.operations.records.history import ExecutionsReport, ExecutionSummary
 from rocky.operations.state.kept_state import (
     DeleteRequest,
@@ -22,6 +22,8 @@ from rocky.protocol.disclosure import shown_history
 from rocky.protocol.memory import Memory
 from tests.cli.conftest import CONFIG
 from tests.cli.recorded import record_past, running
+from tests.evidence.shops import verify
+from tests.run.long_histories import LongHistory
 from tests.run.runs import Shop
 
 TABLE = "shop.marts.fct_revenue"
@@ -93,6 +95,41 @@ def test_a_dry_sweep_says_what_the_next_one_forgets(tmp_path):
     assert (1, {"committed": 1, "leaned_on": 1}) == (len(found.runs), found.kept)
     assert (preview.runs, preview.removed) == (found.runs, found.removed)
     assert 3 == show_state(workspace).runs
+
+
+@pytest.mark.slow
+def test_a_sweep_says_by_how_much_it_made_the_file_smaller(tmp_path):
+    past, workspace = LongHistory(tmp_path, builds=1), Workspace(tmp_path)
+    past.grow(120)
+    config = tmp_path / "rocky.toml"
+    config.write_text(
+        f"{config.read_text()}\n[state.retention]\nmax_age_days = 0\nmin_runs_kept = 1\n"
+    )
+    size = past.state.stat().st_size
+    preview, found = (sweep_state(workspace, SweepRequest(dry_run=each)) for each in (True, False))
+
+    assert (0, ()) == (preview.freed_bytes, found.warnings)
+    assert found.freed_bytes > size // 4
+    assert past.state.stat().st_size < size - size // 4
+    assert () == verify(tmp_path).findings
+
+
+@pytest.mark.slow
+def test_a_sweep_beside_a_run_says_that_the_file_stays_as_large(tmp_path):
+    past, workspace = LongHistory(tmp_path, builds=1), Workspace(tmp_path)
+    past.grow(120)
+    config = tmp_path / "rocky.toml"
+    config.write_text(
+        f"{config.read_text()}\n[state.retention]\nmax_age_days = 0\nmin_runs_kept = 1\n"
+    )
+    with open_ledger(past.state) as ledger:
+        began = RunRecord(datetime.now(UTC), "Manual", "c", "h", "1", warehouse="w")
+        run_id = ledger.begin_run(began)
+        found = sweep_state(workspace, SweepRequest())
+
+    assert (0, 1) == (found.freed_bytes, len(found.warnings))
+    assert f"was not made smaller: run `{run_id}` is running" in found.warnings[0]
+    assert found.runs
 
 
 def test_the_watermark_of_a_classified_column_is_hidden(tmp_path):

@@ -55,6 +55,8 @@ PROJECT = {
 
 LATER_NS = 1 << 62
 """As if every file had been as it is for long: a run remembers only what has settled."""
+NEVER_NS = 0
+"""As if no file had: every run looks at everything."""
 WHO = RunOrigin("Manual", "cli", "host", "somebody")
 TABLE = "spark_catalog.default."
 
@@ -110,6 +112,7 @@ class Shop:
         self.env: dict[str, str] = {}
         self.compression = "snappy"
         self.keeps_checksums = False
+        self.settled_ns: int | None = LATER_NS
         self.announce: tuple[Announcement, ...] = ()
         self.on_begin: Callable[[str], None] = lambda _: None
         self.on_finished: Callable[[], None] = lambda: None
@@ -162,7 +165,7 @@ class Shop:
                 options or RunParameters(parallel=1),
                 listener=self.heard,
                 stop=self.stop,
-                settled_ns=LATER_NS,
+                settled_ns=self.settled_ns,
             )
 
     @property

@@ -11,6 +11,7 @@ import pytest
 from rocky.errors import ConcurrentChange, InputNotBuilt, LedgerLocked, RunRefused, StateLost
 from rocky.evidence.retention.decisions import Retention
 from rocky.evidence.retention.ledger_facts import load_ledger_facts
+from rocky.evidence.scope import VerificationScope
 from rocky.ledger import open_ledger
 from rocky.ledger.run_records import RunStatus
 from rocky.run.prepare.environment import Environment
@@ -20,6 +21,7 @@ from tests.evidence.mutations import compact, opened, rows_of
 from tests.evidence.shops import Recorded, audit, codes, script_codes, verify
 from tests.run.runs import Shop, reasons, statuses
 from tests.table_files import data_files
+from tools.verify_run import Audit, load
 
 pytestmark = pytest.mark.slow
 
@@ -92,6 +94,20 @@ class TestItsRecord:
         assert [None, None, *([looked] * 5)] == since
         assert ((), ()) == (verify(shop.root).findings, verify(shop.root).notes)
         assert ({}, {}) == (audit(shop.root).findings, audit(shop.root).notes)
+
+    def test_to_verify_it_is_to_verify_what_the_other_run_recorded(self, shop):
+        looked, run = shop.records()[0].run_id, shop.run().run_id
+        scope, alone = VerificationScope(run), VerificationScope(looked)
+
+        assert (
+            verify(shop.root, alone).checked["files"] == verify(shop.root, scope).checked["files"]
+        )
+        data_files(shop.folder("report"))[0].write_bytes(b"")
+        assert codes(verify(shop.root, alone).findings) == codes(verify(shop.root, scope).findings)
+        assert ["file_changed"] == codes(verify(shop.root, scope).findings)
+        by_script = Audit(load(shop.root / STATE), run_id=run)
+        by_script.check()
+        assert ["file_changed"] == script_codes(by_script)
 
     def test_one_that_names_a_run_which_did_not_look_is_found(self, shop):
         shop.run()
@@ -235,9 +251,9 @@ class TestLookingAgain:
         with pytest.raises(StateLost):
             shop.run()
 
-    def test_where_files_had_just_changed(self, tmp_path, monkeypatch):
+    def test_where_files_had_just_changed(self, tmp_path):
         shop = Shop(tmp_path)
-        monkeypatch.setattr("tests.run.runs.LATER_NS", None)
+        shop.settled_ns = None
         for _ in range(3):
             assert not looked_at_nothing(shop)
 

@@ -40,6 +40,28 @@ def test_what_was_left_out_is_said(later, kind, since):
     ]
 
 
+def test_runs_whose_records_were_not_looked_at_are_counted_and_said(shop):
+    for _ in range(3):
+        shop.run()
+    shop.seal()
+    shop.run()
+    newest = json.loads(shop.rocky("history", "-o", "json").out)["runs"][0]["run_id"]
+    late = reported(shop, "--sealed", "seals", "--since", "seal")
+    every = reported(shop, "--sealed", "seals", "--since", newest)
+
+    assert (True, True) == (late["verified"], every["verified"])
+    assert (4, 0) == (late["since"]["earlier_runs"], every["since"]["unseen_runs"])
+    assert 0 < late["since"]["unseen_runs"] < 4
+    assert late["checked"]["entries"] == every["checked"]["entries"]
+    assert late["checked"]["records"] < every["checked"]["records"]
+    said = [" ".join(each["notes"]) for each in (late, every)]
+    unseen = late["since"]["unseen_runs"]
+    assert f"the records of {unseen} earlier run" in said[0]
+    assert "that found everything as it was were not looked at" in said[0]
+    assert "`rocky verify` without `--since` does that" in said[0]
+    assert "not looked at" not in said[1]
+
+
 def test_a_ledger_that_does_not_go_on_from_the_seal_fails_and_nothing_is_left_out(shop):
     with put_back(shop):
         shop.run()

@@ -1,11 +1,12 @@
 """The chain, checked: each entry follows the one before, and anchors in warehouses are in it.
 
-All rows are checked, whatever was asked for: a chain holds as a whole or not at all. A run moves
-the anchor when it begins and when it ends. So whatever the newest anchor does not cover was written
-by a run that it saw begin, or that could leave none: anything else was added later.
+All rows are checked, whatever was asked for: a chain holds as a whole or not at all. Only a seal
+lets rows be left out, see `rocky.evidence.sealed_chain`. A run moves the anchor when it begins and
+when it ends. So whatever the newest anchor does not cover was written by a run that it saw begin,
+or that could leave none: anything else was added later.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -19,6 +20,7 @@ from rocky.ledger.chain import (
     CHAINED,
     LEDGER_ID,
     Entry,
+    Head,
     MalformedEntry,
     check_entry,
     entry_key,
@@ -48,35 +50,45 @@ class Chain:
 
 def check_chain(reader: EvidenceReader, findings: Findings) -> Chain:
     """The chain of a ledger; what does not fit in it, or in the rows it is about, is reported."""
-    newest: dict[tuple[str, str], Entry] = {}
     heads: dict[int, str] = {}
-    entries: list[Entry] = []
-    previous = BEFORE_FIRST
-    for key, text in reader.rows(CHAIN_TABLE):
-        where = f"{CHAIN_TABLE} {key}"
+    entries = list(follow_chain(reader.rows(CHAIN_TABLE), BEFORE_FIRST, heads, findings))
+    check_rows(reader, entries, findings)
+    return make_chain(heads, entries)
+
+
+def follow_chain(
+    rows: Iterable[tuple[str, str]], previous: Head, heads: dict[int, str], findings: Findings
+) -> Iterator[Entry]:
+    """The entries in some rows, which come after `previous`; their hashes are put into `heads`."""
+    for key, text in rows:
         findings.checked["entries"] += 1
         try:
             entry = parse_entry(text)
         except MalformedEntry as wrong:
-            findings.add(FindingCode.CHAIN_BROKEN, where, f"it is not an entry: {wrong}")
+            why = f"it is not an entry: {wrong}"
+            findings.add(FindingCode.CHAIN_BROKEN, f"{CHAIN_TABLE} {key}", why)
             continue
-        wrong_order = "it is stored under another number than its own, so entries were moved"
-        findings.expect(key == entry_key(entry.seq), FindingCode.CHAIN_BROKEN, where, wrong_order)
+        if key != entry_key(entry.seq):
+            why = "it is stored under another number than its own, so entries were moved"
+            findings.add(FindingCode.CHAIN_BROKEN, f"{CHAIN_TABLE} {key}", why)
         broken = check_entry(entry, previous, text)
-        findings.expect(
-            broken is None,
-            FindingCode.CHAIN_BROKEN,
-            where,
-            f"it {broken}: entries were changed, removed, added or moved",
-        )
+        if broken is not None:
+            why = f"it {broken}: entries were changed, removed, added or moved"
+            findings.add(FindingCode.CHAIN_BROKEN, f"{CHAIN_TABLE} {key}", why)
         previous = entry.head
         heads[entry.seq] = entry.entry_hash
-        newest[entry.table, entry.key] = entry
-        entries.append(entry)
+        yield entry
+
+
+def make_chain(heads: dict[int, str], entries: Iterable[Entry]) -> Chain:
+    return Chain(heads, {entry_hash: seq for seq, entry_hash in heads.items()}, tuple(entries))
+
+
+def check_rows(reader: EvidenceReader, entries: Iterable[Entry], findings: Findings) -> None:
+    """Compare the rows that a reader has with the newest of the entries that are about each."""
+    newest = {(entry.table, entry.key): entry for entry in entries}
     _check_first(newest, findings)
     _check_rows(reader, newest, findings)
-    numbers = {entry_hash: seq for seq, entry_hash in heads.items()}
-    return Chain(heads, numbers, tuple(entries))
 
 
 def _check_first(newest: dict[tuple[str, str], Entry], findings: Findings) -> None:
@@ -96,17 +108,13 @@ def _check_rows(
             if table == _METADATA and key != LEDGER_ID:
                 continue
             findings.checked["records"] += 1
-            entry, where = newest.pop((table, key), None), f"{table} {key}"
+            entry = newest.pop((table, key), None)
             if entry is None or entry.removed:
                 why = "no entry of the chain is about it: it was put there by hand"
-                findings.add(FindingCode.RECORD_UNCHAINED, where, why)
-            else:
-                findings.expect(
-                    entry.value_hash == value_hash(text),
-                    FindingCode.RECORD_CHANGED,
-                    where,
-                    "it is not what was recorded: the chain has another hash of it",
-                )
+                findings.add(FindingCode.RECORD_UNCHAINED, f"{table} {key}", why)
+            elif entry.value_hash != value_hash(text):
+                why = "it is not what was recorded: the chain has another hash of it"
+                findings.add(FindingCode.RECORD_CHANGED, f"{table} {key}", why)
     for (table, key), entry in newest.items():
         if not entry.removed:
             where, why = f"{table} {key}", "it was recorded and is gone"

@@ -43,6 +43,9 @@ class Removals:
         self._runs: frozenset[str] = frozenset()
         self._gone: set[tuple[str, str]] = set()
 
+    def report_to(self, findings: Findings) -> None:
+        self._findings = findings
+
     def pass_by(self, entry: Entry) -> None:
         """An entry that removes nothing: it may begin a sweep, and ends the one before."""
         self._sweep = self._recorded.sweeps.get(entry.key) if entry.table == SWEEPS else None
@@ -135,14 +138,22 @@ class ChainOrder:
 
 
 def check_order(
-    entries: Sequence[Entry], recorded: LedgerRecords, findings: Findings
+    entries: Sequence[Entry],
+    recorded: LedgerRecords,
+    findings: Findings,
+    sealed: int = 0,
 ) -> ChainOrder:
-    """Report entries that no run can have written."""
+    """Report entries that no run can have written.
+
+    Up to a `sealed` entry, by its number, they are not all there, and so only followed.
+    """
     order = ChainOrder()
     _place_runs(entries, recorded, order, findings)
-    walk = _ChainWalk(recorded, order, findings)
-    early = _upgraded(entries)
+    walk = _ChainWalk(recorded, order, Findings() if sealed else findings)
+    early = 0 if sealed else _upgraded(entries)
     for entry in entries:
+        if entry.seq > sealed:
+            walk.report_to(findings)
         walk.take(entry, is_early=entry.seq <= early)
     return order
 
@@ -213,6 +224,10 @@ class _ChainWalk:
         self._written: dict[tuple[str, str], tuple[str | None, int]] = {}
         self._removals = Removals(recorded, findings)
         self._open: dict[str, None] = {}
+
+    def report_to(self, findings: Findings) -> None:
+        self._findings = findings
+        self._removals.report_to(findings)
 
     def take(self, entry: Entry, *, is_early: bool) -> None:
         if entry.removed:

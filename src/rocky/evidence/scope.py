@@ -1,9 +1,10 @@
 """The scope of a verification: one run, one table, all, or what came after a point in the chain.
 
-The chain and every row under it are checked in any scope: a chain holds as a whole or not at all.
-After a point, what is left out is to judge older records by what they say, and to read the files
-that they name. Of older runs those are read all the same that somebody may rest on: they have
-committed, built or promoted something, or have not ended. All others found everything as it was.
+The chain is checked in any scope: it holds as a whole or not at all. After a point, what is left
+out is to judge older records by what they say, and to read the files that they name. Of older runs
+those are read all the same that somebody may rest on: they have committed, built or promoted
+something, or have not ended. All others found everything as it was; their rows are compared with
+the chain, but for those before an entry that was sealed.
 """
 
 from dataclasses import dataclass, replace
@@ -32,6 +33,11 @@ class Point:
     seq: int
     entry_hash: str | None = None
 
+    @property
+    def is_sealed(self) -> bool:
+        """Whether somebody has kept the entry elsewhere, so that nobody can make another of it."""
+        return self.entry_hash is not None and self.seq > 0
+
     def is_in(self, chain: Chain) -> bool:
         """Whether a chain has this entry; of one that nobody has kept, whether it is so long."""
         found = chain.heads.get(self.seq)
@@ -52,6 +58,8 @@ class VerificationScope:
     since: Point | None = None
     recent: frozenset[str] | None = None
     """The runs after that point, once the chain was read."""
+    looked: str | None = None
+    """Of a run in which nothing had changed, the one that looked, once records were read."""
 
     @property
     def is_all(self) -> bool:
@@ -59,7 +67,7 @@ class VerificationScope:
 
     def holds(self, maker: Maker, target: str | None) -> bool:
         """Whether what a run did with a table belongs to it."""
-        if self.run_id is not None and maker[0] != self.run_id:
+        if self.run_id is not None and maker[0] not in (self.run_id, self.looked):
             return False
         if self.recent is not None and maker[0] not in self.recent:
             return False

@@ -14,11 +14,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from rocky.errors import LedgerUnreadable, StoreUnreadable
+from rocky.compiler.garbage import without_collection
+from rocky.errors import LedgerUnreadable
 from rocky.evidence.chain import anchored_by, check_anchor, check_chain, check_covered
 from rocky.evidence.chain_order import check_order
 from rocky.evidence.erasures import Certificates, check_erasure_journals
 from rocky.evidence.findings import Finding, FindingCode, Findings
+from rocky.evidence.journals import check_promotion_journals
 from rocky.evidence.provenance import (
     ProvenanceChecker,
     check_artifact,
@@ -40,6 +42,7 @@ from rocky.evidence.records import (
 )
 from rocky.evidence.rewrites import check_rewrites
 from rocky.evidence.scope import EVERYTHING, Point, VerificationScope
+from rocky.evidence.sealed_chain import NotAsSealed, check_sealed_chain
 from rocky.evidence.seals import NOTHING_KEPT, KeptHeads, check_kept
 from rocky.evidence.table_files import ExpectedFile, LogChecker, check_files
 from rocky.evidence.tables import (
@@ -53,9 +56,6 @@ from rocky.ledger.chain import BEFORE_FIRST, CHAIN_TABLE, Head
 from rocky.ledger.readers.history import EvidenceReader, open_evidence_reader
 from rocky.ledger.run_records import ArtifactRecord, ModelExecution
 from rocky.store.delta.log import LOG_FOLDER, Log
-from rocky.store.delta.signature import is_signed
-from rocky.store.journal import load_journals
-from rocky.store.warehouse import Warehouse
 
 _READERS: Final = 16
 _CLOCKS_DIFFER: Final = timedelta(minutes=10)
@@ -66,7 +66,8 @@ _LEDGER_ID: Final = re.compile(r"[0-9a-f]{32}")
 class Verification:
     """The result. `checked` counts what was looked at; `head` is where the chain ends.
 
-    `since` is the point that it was restricted to; None when it was not, or could not be.
+    `since` is the point that it was restricted to; None when it was not, or could not be. Rows that
+    nothing rests on were `passed` by: their entries are those that were sealed, no more is known.
     """
 
     findings: tuple[Finding, ...]
@@ -74,6 +75,7 @@ class Verification:
     checked: Mapping[str, int]
     head: Head = BEFORE_FIRST
     since: Point | None = None
+    passed: bool = False
 
 
 def verify_evidence(
@@ -87,23 +89,39 @@ def verify_evidence(
     Raises LedgerUnreadable for a file without a chain, or one that SQLite finds damaged, and
     StoreUnreadable for a table that cannot be looked at.
     """
-    reader.refuse_damaged()
     if not reader.is_chained:
         raise LedgerUnreadable(
             f"the state file `{reader.path}` was written by an older Rocky and has no chain;"
             " the next `rocky run` makes one"
         )
+    if scope.since is not None and scope.since.is_sealed:
+        try:
+            quick = _verify(reader, open_warehouse, (scope, kept), passing=True)
+        except NotAsSealed:
+            quick = None
+        if quick is not None and not quick.findings:
+            return quick
+    # What does not fit is told after looking at everything.
+    reader.refuse_damaged()
+    return _verify(reader, open_warehouse, (scope, kept), passing=False)
+
+
+def _verify(
+    reader: EvidenceReader,
+    open_warehouse: OpenWarehouse,
+    asked: tuple[VerificationScope, KeptHeads],
+    *,
+    passing: bool,
+) -> Verification:
+    """What was asked for; `passing` by earlier rows that nothing rests on. Raises NotAsSealed."""
     findings = Findings()
-    work = _Verifier(reader, open_warehouse, scope, findings)
-    work.check()
-    head = work.check_kept(kept)
-    return Verification(
-        tuple(findings.found),
-        tuple(findings.notes),
-        Counter(findings.checked),
-        head,
-        work.since,
-    )
+    # Records refer to each other in no circle, and all are kept until the end.
+    with without_collection():
+        work = _Verifier(reader, open_warehouse, asked[0], findings, passing=passing)
+        work.check()
+        head = work.check_kept(asked[1])
+    found, notes = tuple(findings.found), tuple(findings.notes)
+    return Verification(found, notes, Counter(findings.checked), head, work.since, passing)
 
 
 class _Verifier:
@@ -113,23 +131,33 @@ class _Verifier:
         open_warehouse: OpenWarehouse,
         scope: VerificationScope,
         findings: Findings,
+        *,
+        passing: bool,
     ) -> None:
         self._findings = findings
-        self._chain = check_chain(reader, findings)
-        self._scope = scope.found_in(self._chain)
+        self._passed = scope.since.seq if passing and scope.since is not None else 0
         self._reader = self._whole = reader
+        if passing and scope.since is not None:
+            self._chain, wanted = check_sealed_chain(reader, scope.since, findings)
+            self._reader = reader.of_runs(wanted)
+        else:
+            self._chain = check_chain(reader, findings)
+        self._scope = scope.found_in(self._chain)
         recent = self._scope.recent
-        if recent is not None:
+        if recent is not None and not passing:
             self._reader = reader.of_runs(recent | reader.rested_upon())
         self._places = Places(open_warehouse)
         self._recorded = load_ledger_records(self._reader, self._places, findings)
         self._drops = DroppedTables(self._recorded, findings)
         runs = self._recorded.runs
+        if (asked := runs.get(scope.run_id or "")) is not None:
+            self._scope = replace(self._scope, looked=asked.unchanged_since)
         findings.checked["runs"] = len(runs if recent is None else runs.keys() & recent)
         if recent is not None:
-            findings.checked["earlier_runs"] = reader.count("run_history") - len(
-                runs.keys() & recent
-            )
+            every = reader.count("run_history")
+            findings.checked["earlier_runs"] = every - len(runs.keys() & recent)
+            if passing:
+                findings.checked["unseen_runs"] = every - len(runs)
 
     @property
     def since(self) -> Point | None:
@@ -293,50 +321,29 @@ class _Verifier:
             return
         for root in self._roots():
             self._take_in(anchored_by(self._places.warehouse(root), ledger_id))
-        order = check_order(self._chain.entries, self._recorded, self._findings)
+        order = check_order(self._chain.entries, self._recorded, self._findings, self._passed)
         check_rewrites(self._reader, self._chain.entries, self._findings)
         newest = []
         for root in self._roots():
             warehouse, findings = self._places.warehouse(root), self._findings
             runs = [each for each in self._recorded.runs.values() if each.warehouse == root]
-            self._check_journals(warehouse)
+            check_promotion_journals(warehouse, self._recorded, findings)
             check_erasure_journals(warehouse, self._recorded, findings)
             newest.append(check_anchor(warehouse, ledger_id, self._chain, order, runs, findings))
         reached = [each for each in newest if each is not None]
+        if max(reached, default=0) < self._passed:
+            raise NotAsSealed
         if reached:
             self._take_in({each or "" for entry, each in order.owners if entry.seq > max(reached)})
             check_covered(max(reached), order, self._recorded.runs, self._findings)
 
     def _take_in(self, run_ids: Collection[str]) -> None:
         """Know the records of some runs, also of such as only found all as it was."""
+        if self._passed and not self._recorded.runs.keys() >= set(run_ids):
+            raise NotAsSealed
         for run in load_runs(self._whole.of_runs(frozenset(run_ids) - self._recorded.runs.keys())):
             root = None if run.warehouse is None else self._places.root(run.warehouse)
             self._recorded.runs[run.run_id] = replace(run, models_executed=(), warehouse=root)
-
-    def _check_journals(self, warehouse: Warehouse) -> None:
-        """A promotion that was interrupted has left some tables moved and others not."""
-        try:
-            journals = load_journals(warehouse)
-        except StoreUnreadable as error:
-            self._findings.add(FindingCode.FOREIGN_JOURNAL, "promotions", str(error))
-            return
-        for journal in journals:
-            run = self._recorded.runs.get(journal.run_id)
-            key = run.commit_key if run is not None else None
-            if key is not None and is_signed(key, journal.statement, journal.signature):
-                self._findings.add(
-                    FindingCode.PROMOTION_UNFINISHED,
-                    f"promotion {journal.run_id}",
-                    "it was interrupted: some tables may have moved and others not;"
-                    " `rocky branch recover` finishes it",
-                )
-            else:
-                self._findings.add(
-                    FindingCode.FOREIGN_JOURNAL,
-                    f"promotion {journal.run_id}",
-                    "no promotion of this ledger has signed the journal: it was put there by hand;"
-                    f" `rocky branch recover --forget {journal.run_id}` removes it",
-                )
 
     def _roots(self) -> list[str]:
         found = {each.warehouse for each in self._recorded.runs.values()}

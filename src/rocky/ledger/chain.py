@@ -130,8 +130,8 @@ def _parse_any(text: str) -> Entry:
     return entry
 
 
-_STARTS: Final = '{"entry_hash":"'
-_HASHED_FROM: Final = len(_STARTS) + len(GENESIS) + len('",')
+STARTS: Final = '{"entry_hash":"'
+_HASHED_FROM: Final = len(STARTS) + len(GENESIS) + len('",')
 
 
 def check_entry(entry: Entry, previous: Head, text: str) -> str | None:
@@ -145,7 +145,7 @@ def check_entry(entry: Entry, previous: Head, text: str) -> str | None:
     if entry.previous != previous.entry_hash:
         return "does not name the hash of the entry before it"
     hashed = f"{{{text[_HASHED_FROM:]}".encode("utf-8", "surrogateescape")
-    if not text.startswith(_STARTS) or entry.entry_hash != blake3(hashed).hexdigest():
+    if not text.startswith(STARTS) or entry.entry_hash != blake3(hashed).hexdigest():
         return "does not have the hash of what it says"
     return None
 

@@ -33,6 +33,8 @@ from rocky.ledger.schema import RowWriter, load_head, load_ledger_id, refuse_for
 
 R = TypeVar("R")
 COLLECTOR: Final = "rocky gc"
+_MANY_FREE: Final = 0.2
+"""The share of a file's pages that must be free: to write it anew costs what is not."""
 
 
 class LedgerFile:
@@ -135,6 +137,27 @@ class LedgerFile:
             # Again: a trigger may have been put in since the file was opened.
             refuse_foreign(self._connection, self.path)
             yield RowWriter(self._connection, self.path)
+
+    def compact(self) -> int:
+        """Write the file anew without its free pages, if they are many; how many bytes went.
+
+        SQLite does so in one transaction: all rows stay, and a kill leaves the file as it was.
+        Nobody else can write meanwhile. Who still reads keeps the file large until they are done.
+        """
+        with self._lock, translated(self.path, writing=True):
+            if describe_file(self.path) != self._file:
+                raise self._lost()
+            refuse_foreign(self._connection, self.path)
+            pages, free, size = (
+                int(self._connection.execute(f"PRAGMA {name}").fetchone()[0])
+                for name in ("page_count", "freelist_count", "page_size")
+            )
+            if free < pages * _MANY_FREE:
+                return 0
+            self._connection.execute("VACUUM")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            (left,) = self._connection.execute("PRAGMA page_count").fetchone()
+        return (pages - int(left)) * size
 
     def close(self) -> None:
         """Give up the file. A run that was begun and not finished is a run that died."""

@@ -9,7 +9,7 @@ import click
 from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.groups import CommandGroup
 from rocky.cli.options import Settings, StateCommand
-from rocky.cli.render.tables import NOTHING, format_count, format_moment, render_table
+from rocky.cli.render.tables import NOTHING, format_bytes, format_count, format_moment, render_table
 from rocky.diagnostics.render import counted
 from rocky.ledger.pipeline_records import GracePeriod
 from rocky.ledger.run_records import PartitionRecord, PartitionStatus, WatermarkState
@@ -335,6 +335,8 @@ def _render_sweep(report: RetentionSweepReport) -> str:
             f"{format_count(count)} of `{table}`" for table, count in report.rows_by_table.items()
         )
         lines.append(f"rows {'to remove' if report.dry_run else 'removed'}: {', '.join(rows)}")
+    if report.freed_bytes:
+        lines.append(f"the state file is {format_bytes(report.freed_bytes)} smaller")
     for why, number in report.kept_because.items():
         lines.append(f"kept {counted(number, 'older run')}: {why}")
     if not report.applies_to:

@@ -60,7 +60,8 @@ def command(
     RUN is a run's id, the beginning of one or `latest`, TABLE a model or the full name of a table.
     Every hash is computed again; the chain of records is checked as a whole in any case, and so are
     seals. With `--since`, earlier records are compared with the chain and not judged, and files
-    that they had are not read; what was left out is said.
+    that they had are not read; after a seal, records that nothing rests on are not compared either.
+    What was left out is said.
     """
     if everything and what is not None:
         raise click.UsageError(f"`--all` and `{what}` cannot be used together")

@@ -314,7 +314,9 @@ class EvidenceReader(LedgerReader):
             f"SELECT key FROM run_history WHERE {UNFINISHED}",  # noqa: S608 - our own expressions
             f"SELECT key FROM run_history WHERE {RUNNING}",  # noqa: S608 - our own expressions
             "SELECT max(key) FROM run_history",
-            "SELECT json_extract(value, '$.unchanged_since') FROM run_history",
+            # Only few rows have it, and what is large has many models.
+            "SELECT json_extract(value, '$.unchanged_since') FROM run_history"
+            " WHERE instr(value, '\"unchanged_since\"') > 0",
         ]
         with translated(self.path, writing=False):
             there = table_names(self._connection)
@@ -332,15 +334,24 @@ class EvidenceReader(LedgerReader):
         with translated(self.path, writing=False):
             refuse_damaged(self._connection, self.path)
 
-    def rows(self, table: str) -> Iterator[tuple[str, str]]:
-        """Keys and values of a table as they are stored, by key; none of a table it lacks."""
+    def rows(self, table: str, after: str = "", until: str = "") -> Iterator[tuple[str, str]]:
+        """Keys and values of a table as they are stored, by key; none of a table it lacks.
+
+        Only those with a key `after` one, or `until` one.
+        """
         with translated(self.path, writing=False):
             there = table in table_names(self._connection)
-        if there:
-            stored = self._stream(f"SELECT key, value FROM {table} ORDER BY key")  # noqa: S608 - one of our own names
-            rows = ((_text(key), _text(value)) for key, value in stored)
-            wanted = self._runs if table in _OF_RUNS else None
-            yield from (row for row in rows if wanted is None or row[0].partition("|")[0] in wanted)
+        runs = self._runs if table in READ_BY_RUN else None
+        bounds = [(f"key {sign} {_KEY}", key) for sign, key in ((">", after), ("<=", until)) if key]
+        asked = [(" AND ".join(each for each, _ in bounds) or "TRUE", [key for _, key in bounds])]
+        if runs is not None:
+            # Each run is a range of the index over keys, so that others cost nothing.
+            condition = f"key = {_KEY} OR (key >= {_KEY} AND key < {_KEY})"
+            asked = [(condition, [each, f"{each}|", f"{each}}}"]) for each in sorted(runs)]
+        for condition, keys in asked if there else ():
+            sql = f"SELECT key, value FROM {table} WHERE {condition} ORDER BY key"  # noqa: S608 - our own names
+            stored = self._stream(sql, *(each.encode("utf-8", "surrogateescape") for each in keys))
+            yield from ((_text(key), _text(value)) for key, value in stored)
 
     def count(self, table: str) -> int:
         """How many rows a table has."""
@@ -378,11 +389,13 @@ class EvidenceReader(LedgerReader):
         return tuple(load_record(CollectedFile, self.path, table, *row) for row in self.rows(table))
 
 
-_OF_RUNS: Final = frozenset(
+READ_BY_RUN: Final = frozenset(
     {"run_history", "model_executions", "output_artifacts", "input_provenance"}
 )
 """The tables whose keys begin with a run, and that grow with each one."""
 _BY_RUN: Final = ("promotions", "erasures")
+_KEY: Final = "CAST(? AS TEXT)"
+"""A key as bytes: one that somebody has put there may be no UTF-8."""
 
 
 def _decode(stored: bytes) -> str:

@@ -90,13 +90,15 @@ class VerifiedSince:
     """What was left out: the records of `earlier_runs` were compared with the chain, not judged.
 
     Nor were the files read that they name. `seq` is the entry of the chain that it was left out up
-    to; of a seal, the chain has the entry that was sealed.
+    to. Of a seal, the chain has the entry that was sealed, and the records of `unseen_runs` of the
+    earlier ones were not looked at: they found all as it was, and no later one rests on them.
     """
 
     kind: Literal["run", "moment", "seal"]
     name: str
     seq: int
     earlier_runs: int
+    unseen_runs: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,13 +215,22 @@ def _describe_point(
         return None, (
             f"the {kind} `{name}` is not in the chain as it was sealed: nothing was left out",
         )
-    earlier, unread = result.checked.get("earlier_runs", 0), result.checked.get("unread", 0)
-    proof = ", whose seal the chain goes on from" if kind == "seal" else ""
-    return VerifiedSince(kind, name, point.seq, earlier), (
-        f"since {kind} `{name}`, entry {point.seq:,}{proof}: the records of"
-        f" {counted(earlier, 'earlier run')} were compared with the chain and not judged, and"
-        f" {counted(unread, 'file')} that they had already not read",
+    earlier, unseen, unread = (
+        result.checked.get(name, 0) for name in ("earlier_runs", "unseen_runs", "unread")
     )
+    proof = ", whose seal the chain goes on from" if kind == "seal" else ""
+    note = (
+        f"since {kind} `{name}`, entry {point.seq:,}{proof}: the records of"
+        f" {counted(earlier - unseen, 'earlier run')} were compared with the chain and not judged,"
+        f" and {counted(unread, 'file')} that they had already not read"
+    )
+    if result.passed:
+        note += (
+            f"; the records of {counted(unseen, 'earlier run')} that found everything as it was"
+            " were not looked at, nor the order of the state file's indexes: `rocky verify` without"
+            " `--since` does that"
+        )
+    return VerifiedSince(kind, name, point.seq, earlier, unseen), (note,)
 
 
 def _find_kept(

@@ -121,7 +121,8 @@ class WatermarkDeletionReport(Digested):
 class RetentionSweepReport(Digested):
     """The runs that were forgotten, or would be in a dry run.
 
-    `removed` counts rows by table, `kept` older runs by why they stay.
+    `removed` counts rows by table, `kept` older runs by why they stay. `freed_bytes` is by how much
+    the state file became smaller, also because of earlier sweeps.
     """
 
     dry_run: bool
@@ -134,6 +135,7 @@ class RetentionSweepReport(Digested):
     removed: Mapping[str, int]
     kept: Mapping[str, int]
     duration_ms: int
+    freed_bytes: int
     warnings: tuple[str, ...]
     rows_by_table: Mapping[str, int] = hidden()
     kept_because: Mapping[str, int] = hidden()
@@ -225,7 +227,12 @@ def sweep_state(workspace: Workspace, request: SweepRequest) -> RetentionSweepRe
     Raises RunRefused, with nothing forgotten, when `rocky.toml` has errors, NothingSelected when
     there is no state yet, and LedgerLocked when another sweep is running.
     """
-    from rocky.evidence.retention.sweep import preview_sweep, sweep_ledger  # noqa: PLC0415
+    from rocky.evidence.retention.sweep import (  # noqa: PLC0415
+        Compaction,
+        compact_ledger,
+        preview_sweep,
+        sweep_ledger,
+    )
     from rocky.operations.state.state_change import change_state, load_sound_project  # noqa: PLC0415
     from rocky.operations.warehouses import warehouses_of  # noqa: PLC0415
 
@@ -234,14 +241,22 @@ def sweep_state(workspace: Workspace, request: SweepRequest) -> RetentionSweepRe
     rules = project.config.state.retention
     warehouses, now = warehouses_of(workspace, project), datetime.now(UTC)
     warnings: tuple[str, ...] = ()
+    compacted = Compaction()
     if request.dry_run:
         path = state_path(workspace)
         refresh_state(workspace, path)
         found = preview_sweep(path, warehouses, rules, now)
     else:
-        found, warnings = change_state(
-            workspace, (), lambda ledger: sweep_ledger(ledger, warehouses, rules, now)
+        (found, compacted), warnings = change_state(
+            workspace,
+            (),
+            lambda ledger: (
+                sweep_ledger(ledger, warehouses, rules, now),
+                compact_ledger(ledger),
+            ),
         )
+    if compacted.why_not is not None:
+        warnings += (f"the state file was not made smaller: {compacted.why_not}",)
     kept = sorted(found.kept.items())
     return RetentionSweepReport(
         found.dry_run,
@@ -254,6 +269,7 @@ def sweep_state(workspace: Workspace, request: SweepRequest) -> RetentionSweepRe
         dict(sorted(found.removed.items())),
         {why.name.lower(): number for why, number in kept},
         found.duration_ms,
+        compacted.freed,
         warnings,
         found.removed,
         {why.value: number for why, number in kept},
