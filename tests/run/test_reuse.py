@@ -12,7 +12,7 @@ from pyspark.errors import PySparkException
 
 from rocky.errors import InternalError
 from rocky.ledger.readers.commits import open_lookup_reader
-from rocky.ledger.readers.history import open_evidence_reader
+from rocky.ledger.readers.evidence import open_evidence_reader
 from rocky.project import python_imports
 from rocky.run.outcomes import RunResult
 from rocky.run.prepare.environment import Environment

@@ -23,7 +23,7 @@ from rocky.ledger.erasure_records import ERASURES, ErasureRecord
 from rocky.ledger.governance_records import GOVERNANCE, GovernanceRecord
 from rocky.ledger.pipeline_records import GracePeriod, LoadedFile
 from rocky.ledger.provenance import CollectedFile, InputIndexEntry, ProvenanceRecord
-from rocky.ledger.readers.history import EvidenceReader
+from rocky.ledger.readers.evidence import EvidenceReader
 from rocky.ledger.record import Record, format_time, key_of, load_record
 from rocky.ledger.run_records import (
     ArtifactRecord,

@@ -53,7 +53,7 @@ from rocky.evidence.tables import (
     place_of_execution,
 )
 from rocky.ledger.chain import BEFORE_FIRST, CHAIN_TABLE, Head
-from rocky.ledger.readers.history import EvidenceReader, open_evidence_reader
+from rocky.ledger.readers.evidence import EvidenceReader, open_evidence_reader
 from rocky.ledger.run_records import ArtifactRecord, ModelExecution
 from rocky.store.delta.log import LOG_FOLDER, Log
 
