@@ -150,7 +150,7 @@ class Audit:
                 with self.reading(f"{table} {key}"):
                     maker = (row.get("run_id", key.split("|")[0]), row.get("model_name", "").lower())
                     target = row.get("target") or self.executions.get(maker, {}).get("target")
-                    _ = self.run_id in (None, maker[0]) and self.table in ("", str(target).lower()) and check(f"{table} {key}", maker, row)
+                    _ = (not self.only or maker[0] in self.only) and self.table in ("", str(target).lower()) and check(f"{table} {key}", maker, row)
         for key, row in self.records["promotions"].items():  # an approval is signed by whoever the list of its day names
             with self.reading(f"promotions {key}"):
                 day = datetime.fromisoformat(row["at"]).strftime("verify-time=%Y%m%d%H%M%SZ")
@@ -264,6 +264,7 @@ class Audit:
         self.executions = {tuple(key.split("|", 1)): row for key, row in self.records["model_executions"].items()}
         rows, self.models = self.records["input_provenance"].values(), Counter(run_id for run_id, _ in self.executions)
         self.made = {(row.get("run_id"), str(row.get("target")).lower()): {*map(self.now, row.get("output_path", ()))} for row in rows}
+        self.only = self.run_id and (self.run_id, self.runs.get(self.run_id, {}).get("unchanged_since"))  # where nothing had changed, the run that looked
         self.collected = {row["file_path"]: row["collected_at"] for row in self.records["collected_files"].values()}
         self.forgotten = {run_id for row in self.records["sweeps"].values() for run_id in row.get("runs", ())} - {*self.runs}
         self.roots = sorted({row["warehouse"] for row in self.runs.values() if row.get("warehouse")})
@@ -271,8 +272,8 @@ class Audit:
         places = (place.rsplit("/", 3) for place in {*self.there, *(path.rpartition("/")[0] for path in self.written_at)})
         self.named = {(root, ".".join(parts)): "/".join([root, *parts]) for root, *parts in places}  # a part may have a dot in it
     def check_run(self, where, maker, run):
-        done = [self.executions.get((maker[0], each["model_name"].lower())) for each in run["models_executed"]]
-        self.expect((done == run["models_executed"] and len(done) == self.models[maker[0]]) or run["status"] == "Running", "record_inconsistent", where, "its models are not as recorded")
+        done, looked = [self.executions.get((maker[0], each["model_name"].lower())) for each in run["models_executed"]], self.runs.get(run.get("unchanged_since", maker[0]), {})
+        self.expect((done == run["models_executed"] and len(done) == self.models[maker[0]] and (looked is run or (looked.get("status") == "Success" and "unchanged_since" not in looked))) or run["status"] == "Running", "record_inconsistent", where, "its models are not as recorded")
     def place_of(self, run_id, target):
         return self.named.get((root := self.runs.get(run_id, {}).get("warehouse"), target)) or f"{root}/{str(target).replace('.', '/', 2)}"
     def state(self, run_id, place, version):  # a table at a version; nothing of one that was dropped and made again since
@@ -297,7 +298,7 @@ class Audit:
         self.makers = {place: recorded[name][1][0] for name in (f"{0:020d}.json",) for place, recorded in tables.items() if name in recorded}
         for place, recorded in sorted(tables.items()):
             makers = {maker[0] for _, maker in (*recorded.values(), *self.former.get(place, (0, {}))[1].values())}
-            if self.run_id in (None, *makers) and f".{place}".replace("/", ".").lower().endswith(self.table and f".{self.table}"):
+            if (not self.only or {*makers} & {*self.only}) and f".{place}".replace("/", ".").lower().endswith(self.table and f".{self.table}"):
                 _ = [self.expect(False, "record_inconsistent", f"{place}/_delta_log/{name}.json", f"`{again}` recorded a version that was recorded otherwise") for name, again in repeated[place]]
                 self.check_log(place, f"{place}/_delta_log", recorded)
     def leave_former(self, place, files, recorded):  # a table that was dropped is gone as a whole, or it was tampered with

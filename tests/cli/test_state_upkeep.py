@@ -120,12 +120,14 @@ class TestSweep:
         answer = rocky("state", "retention", "sweep")
 
         assert (ExitCode.OK, []) == (answer.code, check(answer.json, "state"))
-        assert ([runs[2], runs[1]], []) == (answer.json["runs"], answer.json["warnings"])
-        assert {"committed": 1} == answer.json["kept"]
+        # The first one built, and the second looked at what the last says it found unchanged.
+        assert ([runs[1]], []) == (answer.json["runs"], answer.json["warnings"])
+        assert {"committed": 1, "leaned_on": 1} == answer.json["kept"]
         assert ((), ()) == (verify(tmp_path).findings, verify(tmp_path).notes)
-        assert 2 == len(rocky("history").json["runs"])
+        assert 3 == len(rocky("history").json["runs"])
         assert [
             "kept 1 older run: it made a commit that a table's log has",
+            "kept 1 older run: records that are kept refer to it",
         ] == lines_of(rocky("state", "retention", "sweep", "-o", "table"))[1:]
 
     def test_settings_with_errors_forget_nothing(self, rocky, shop):

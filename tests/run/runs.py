@@ -17,7 +17,6 @@ from rocky.plan.steps import Step, plan_steps
 from rocky.project import load_project
 from rocky.run.checksums import checksums_of
 from rocky.run.engine.sources import Sources
-from rocky.run.execute.runner import run_plan
 from rocky.run.materialize.build import Materialize
 from rocky.run.materialize.strategy import materialize
 from rocky.run.outcomes import RunResult, StepOutcome
@@ -30,6 +29,7 @@ from rocky.run.prepare.resources import (
     RunParameters,
     RunResources,
 )
+from rocky.run.project_run import run_unless_unchanged
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.warehouse import open_warehouse
 from tests.run.memory_engine import MemoryEngine
@@ -53,6 +53,10 @@ PROJECT = {
     "models/alone.sql": "SELECT 1 AS one",
 }
 
+LATER_NS = 1 << 62
+"""As if every file had been as it is for long: a run remembers only what has settled."""
+NEVER_NS = 0
+"""As if no file had: every run looks at everything."""
 WHO = RunOrigin("Manual", "cli", "host", "somebody")
 TABLE = "spark_catalog.default."
 
@@ -70,6 +74,7 @@ class Heard:
 
     said: list[tuple[str, str]] = field(default_factory=list)
     outcomes: list[StepOutcome] = field(default_factory=list)
+    on_finished: Callable[[], None] = lambda: None
 
     def queued(self, run_id: str, steps: Sequence[Step]) -> None:
         self.said.append(("queued", " ".join(step.name for step in steps)))
@@ -86,6 +91,7 @@ class Heard:
     def finished(self, outcome: StepOutcome) -> None:
         self.said.append(("finished", f"{outcome.step.name} {outcome.execution.status}"))
         self.outcomes.append(outcome)
+        self.on_finished()
 
 
 class Shop:
@@ -106,7 +112,10 @@ class Shop:
         self.env: dict[str, str] = {}
         self.compression = "snappy"
         self.keeps_checksums = False
+        self.settled_ns: int | None = LATER_NS
         self.announce: tuple[Announcement, ...] = ()
+        self.on_begin: Callable[[str], None] = lambda _: None
+        self.on_finished: Callable[[], None] = lambda: None
         self._now = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
 
     def run(
@@ -121,9 +130,9 @@ class Shop:
         self.engine = MemoryEngine(self.root)
         self.engine.before_write = before_write or (lambda _: None)
         self.engine.compression = self.compression
-        self.heard, self.stop = Heard(), Event()
+        self.heard, self.stop = Heard(on_finished=self.on_finished), Event()
         project = load_project(self.root, env=self.env, variables=self.variables)
-        compilation = compile_project(project, jobs=1, cache=False)
+        compilation = compile_project(project, jobs=1)
         plan = plan_steps(compilation, select_models(compilation, selectors))
         checksums = checksums_of(project)
         with ExitStack() as opened:
@@ -146,15 +155,17 @@ class Shop:
                 self.environment,
                 build_table,
                 self.announce,
+                clock=lambda: self._now,
+                on_begin=self.on_begin,
                 expected=self.expected,
             )
-            return run_plan(
+            return run_unless_unchanged(
                 plan,
                 resources,
                 options or RunParameters(parallel=1),
                 listener=self.heard,
                 stop=self.stop,
-                clock=lambda: self._now,
+                settled_ns=self.settled_ns,
             )
 
     @property

@@ -5,8 +5,6 @@ ones; given twice, the later (after the command) wins. An option that means noth
 command is refused, never ignored.
 """
 
-import atexit
-import gc
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -90,7 +88,6 @@ class Settings:
         write_note(format_event(event))
 
 
-_MANY_OBJECTS: Final = 500_000
 _NAMES: Final = ("config", "output", "state_path", "quiet", "no_color")
 _GIVEN: Final = "rocky.given"
 _BRANCH: Final = "rocky.branch"
@@ -217,8 +214,6 @@ class RockyCommand(click.Command):
         branch = branch or ctx.meta.get(_BRANCH)
         ctx.meta[_BRANCH] = branch
         ctx.obj = replace(resolved, variables=variables, branch=branch, mask_env=mask_env)
-        if self.uses_project:
-            _spare_collector()
         try:
             if branch is not None:
                 from rocky.operations.workspace import known_branch  # noqa: PLC0415
@@ -247,13 +242,6 @@ class RockyCommand(click.Command):
             refused.append("--config")
         for option in refused:
             raise click.UsageError(f"`{ctx.info_name}` does not take `{option}`", ctx)
-
-
-def _spare_collector() -> None:
-    """A command keeps what it loads until it ends: looking for garbage in it is a waste."""
-    gc.set_threshold(_MANY_OBJECTS, 50, 100)
-    # At exit the interpreter collects once more, all of a large project, for nobody.
-    atexit.register(gc.freeze)
 
 
 def show_findings(failure: Exception, settings: Settings) -> None:

@@ -25,7 +25,10 @@ def manual_collection() -> Iterator[None]:
     """While this holds, whoever binds calls `collect_trees` after each model."""
     before = gc.get_threshold()
     ours = is_thawed()
-    gc.collect()
+    if not ours:
+        # Nobody may thaw it again, so garbage must not be among what is frozen. Else it is thawed
+        # in the end, and to look through a whole project for it now would be a waste.
+        gc.collect()
     gc.freeze()
     gc.set_threshold(_YOUNG, 20, 20)
     try:

@@ -27,7 +27,7 @@ from rocky.ledger.chain import (
     parse_entry,
     value_hash,
 )
-from rocky.ledger.readers.history import EvidenceReader
+from rocky.ledger.readers.evidence import EvidenceReader
 from rocky.ledger.run_records import RunRecord, RunStatus
 from rocky.store.anchor import Anchor, anchor_path, read_anchor
 from rocky.store.warehouse import Warehouse

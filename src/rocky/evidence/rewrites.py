@@ -16,7 +16,7 @@ from rocky.errors import LedgerUnreadable
 from rocky.evidence.findings import FindingCode, Findings
 from rocky.ledger.branch_records import BRANCHES, ENDING, BranchStatus
 from rocky.ledger.chain import Entry, value_hash
-from rocky.ledger.readers.history import EvidenceReader
+from rocky.ledger.readers.evidence import EvidenceReader
 from rocky.ledger.record import key_of, load_json
 from rocky.ledger.run_records import RunStatus
 

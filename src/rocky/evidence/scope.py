@@ -58,6 +58,8 @@ class VerificationScope:
     since: Point | None = None
     recent: frozenset[str] | None = None
     """The runs after that point, once the chain was read."""
+    looked: str | None = None
+    """Of a run in which nothing had changed, the one that looked, once records were read."""
 
     @property
     def is_all(self) -> bool:
@@ -65,7 +67,7 @@ class VerificationScope:
 
     def holds(self, maker: Maker, target: str | None) -> bool:
         """Whether what a run did with a table belongs to it."""
-        if self.run_id is not None and maker[0] != self.run_id:
+        if self.run_id is not None and maker[0] not in (self.run_id, self.looked):
             return False
         if self.recent is not None and maker[0] not in self.recent:
             return False

@@ -18,7 +18,7 @@ from rocky.evidence.chain import Chain, check_rows, follow_chain, make_chain
 from rocky.evidence.findings import Findings
 from rocky.evidence.scope import Point
 from rocky.ledger.chain import CHAIN_TABLE, GENESIS, STARTS, Entry, Head, entry_key, parse_entry
-from rocky.ledger.readers.history import READ_BY_RUN, EvidenceReader
+from rocky.ledger.readers.evidence import READ_BY_RUN, EvidenceReader
 
 _HASHED_FROM: Final = len(STARTS) + len(GENESIS) + len('",')
 _KEY_FROM: Final = _HASHED_FROM + len('"key":"')

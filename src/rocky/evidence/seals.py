@@ -23,8 +23,8 @@ from rocky.evidence.findings import FindingCode, Findings
 from rocky.evidence.records import LedgerRecords, OpenWarehouse, Places, TablePlace
 from rocky.evidence.tables import find_tables
 from rocky.ledger.chain import Head
+from rocky.ledger.readers.evidence import EvidenceReader
 from rocky.ledger.readers.heads import HeadsReader
-from rocky.ledger.readers.history import EvidenceReader
 from rocky.ledger.record import format_time, parse_time
 from rocky.store.delta.log import LOG_FOLDER
 

@@ -53,7 +53,7 @@ from rocky.evidence.tables import (
     place_of_execution,
 )
 from rocky.ledger.chain import BEFORE_FIRST, CHAIN_TABLE, Head
-from rocky.ledger.readers.history import EvidenceReader, open_evidence_reader
+from rocky.ledger.readers.evidence import EvidenceReader, open_evidence_reader
 from rocky.ledger.run_records import ArtifactRecord, ModelExecution
 from rocky.store.delta.log import LOG_FOLDER, Log
 
@@ -150,6 +150,8 @@ class _Verifier:
         self._recorded = load_ledger_records(self._reader, self._places, findings)
         self._drops = DroppedTables(self._recorded, findings)
         runs = self._recorded.runs
+        if (asked := runs.get(scope.run_id or "")) is not None:
+            self._scope = replace(self._scope, looked=asked.unchanged_since)
         findings.checked["runs"] = len(runs if recent is None else runs.keys() & recent)
         if recent is not None:
             every = reader.count("run_history")

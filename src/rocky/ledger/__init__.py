@@ -2,12 +2,11 @@
 
 from rocky.ledger.database import STATE_FILE
 from rocky.ledger.readers.commits import open_lookup_reader
+from rocky.ledger.readers.evidence import EvidenceReader, open_evidence_reader
 from rocky.ledger.readers.history import (
     LATEST,
-    EvidenceReader,
     HistoryReader,
     RecordedExecution,
-    open_evidence_reader,
     open_history_reader,
 )
 from rocky.ledger.readers.lookup import LookupReader

@@ -5,7 +5,7 @@ with a default, never rename one. What is not known is None here and absent ther
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
@@ -214,7 +214,9 @@ class RunRecord(Record):
 
     `begin_run` chooses `run_id` from `started_at`; what is given is ignored. `anchored` is True
     when the ledger's head was left in `warehouse`. `unchanged` counts tables of a pipeline that had
-    nothing new and so no execution. `unvouched` is True when the remote state could not be reached:
+    nothing new and so no execution. `unchanged_since` is the run that looked at everything last, of
+    a run that found all of it so again: its models are that run's, and readers fill them in.
+    `unvouched` is True when the remote state could not be reached:
     the run's commits then name no state of the ledger. `plan_id` is the kept plan it carried out.
     `fence` is the token of its claim: higher than that of any run before it on the same tables.
     `commit_key` is the public key its commits are signed with, recorded before the first of them.
@@ -261,11 +263,20 @@ class RunRecord(Record):
     ci: Mapping[str, str] = field(default_factory=dict)
     started_anew: bool | None = None
     purpose: str | None = None
+    unchanged_since: RunId | None = None
 
     @property
     def died(self) -> bool:
         """Whether the run's process was killed before it could say how it went."""
         return self.reason == DIED
+
+
+def unchanged_executions(looked: RunRecord, at: datetime) -> tuple[ModelExecution, ...]:
+    """What a run that ended then did with its models, found as the run that `looked` left them."""
+    return tuple(
+        replace(each, started_at=at, finished_at=at, duration_ms=0)
+        for each in looked.models_executed
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,21 +6,25 @@ written, when no writer can still want them.
 
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from threading import Event
 from typing import Final
 
 from rocky.errors import ClaimLost, LedgerLocked, StateSyncFailed
 from rocky.ledger.writer import Ledger
 from rocky.plan.adapters import choose_adapter
 from rocky.plan.intervals import windows_of
+from rocky.plan.refusals import refuse_errors
 from rocky.plan.request import PARALLEL, RunRequest
 from rocky.plan.steps import RunPlan
 from rocky.run.execute.runner import run_plan
-from rocky.run.outcomes import PipelineContribution, RunResult, note_unsent
+from rocky.run.execute.unchanged_run import run_unchanged
+from rocky.run.outcomes import Listener, PipelineContribution, RunResult, note_unsent
 from rocky.run.prepare.caller import Caller
 from rocky.run.prepare.claims import targets_of
 from rocky.run.prepare.pins import pipeline_inputs, target_of_table
-from rocky.run.prepare.resources import RunParameters
+from rocky.run.prepare.resources import RunParameters, RunResources
 from rocky.run.prepare.session import RunSession, open_run
+from rocky.run.reuse.unchanged import ProjectGlance, find_unchanged
 from rocky.store.file_usage import sweep_table
 from rocky.store.warehouse import Table, Warehouse
 
@@ -92,6 +96,31 @@ def _run_opened(opened: RunSession, plan: RunPlan, request: RunRequest) -> RunRe
         start_anew=request.start_anew,
         force=request.force,
     )
-    report = run_plan(plan, resources, options, listener=opened.caller.listener, stop=opened.stop)
+    report = run_unless_unchanged(
+        plan, resources, options, listener=opened.caller.listener, stop=opened.stop
+    )
     sweep_leftovers(plan, report, resources.warehouse, resources.ledger)
+    return report
+
+
+def run_unless_unchanged(
+    plan: RunPlan,
+    resources: RunResources,
+    options: RunParameters,
+    *,
+    listener: Listener | None = None,
+    stop: Event | None = None,
+    settled_ns: int | None = None,
+) -> RunResult:
+    """Carry out a plan, or record that there is nothing to be done. Raises as `run_plan` does.
+
+    `settled_ns` is when the run began, for the files that it may remember.
+    """
+    refuse_errors(plan)
+    unchanged = find_unchanged(plan, resources, options)
+    if unchanged is not None:
+        return run_unchanged(plan, resources, options, unchanged, listener=listener)
+    glance = ProjectGlance(plan, resources, options, settled_ns)
+    report = run_plan(plan, resources, options, listener=listener, stop=stop)
+    glance.remember(report)
     return report

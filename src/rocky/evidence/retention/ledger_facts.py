@@ -121,6 +121,7 @@ def load_ledger_facts(
     with reader:
         run_ids = [RunId(key) for key, _ in reader.rows("run_history")]
         retained = retained_runs(run_ids, retention, now) | {each.run_id for each in living}
+        retained |= _looked_for(reader, retained)
         made_in = {
             RunId(key): str(load_json(state, "run_history", key, value).get("warehouse"))
             for key, value in reader.rows("run_history")
@@ -176,6 +177,17 @@ def load_ledger_facts(
             _heads(reader, numbers),
             RecordedCommits(commits, keys),
         )
+
+
+def _looked_for(reader: EvidenceReader, retained: Collection[RunId]) -> set[RunId]:
+    """The runs that say what others did, in which nothing had changed."""
+    return {
+        RunId(said)
+        for key, value in reader.rows("run_history")
+        if key in retained and '"unchanged_since"' in value
+        for said in [load_json(reader.path, "run_history", key, value).get("unchanged_since")]
+        if said is not None
+    }
 
 
 def _add_redacted(

@@ -43,7 +43,8 @@ class PastRun:
     """What bears on whether a run may be forgotten. `domains` are those it has records in.
 
     An `unfinished` run died or gave up. `reused` are the runs whose builds it took over, `hashes`
-    the inputs it found equal to theirs, `files` what it recorded of tables' files.
+    the inputs it found equal to theirs, `files` what it recorded of tables' files. `looked` is the
+    run that says of its models what it has no records of.
     """
 
     run_id: RunId
@@ -56,6 +57,7 @@ class PastRun:
     adopted: set[RunId] = field(default_factory=set)
     hashes: set[str] = field(default_factory=set)
     files: set[str] = field(default_factory=set)
+    looked: RunId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,16 +144,18 @@ def _keep_referenced(
     reused = {each for run in stay for each in run.reused}
     proven = {each for run in stay for each in run.hashes}
     files = {each for run in stay for each in run.files}
+    looked = {run.looked for run in stay}
     for run_id in candidates:
         run = runs[run_id]
         if run_id in reused:
             reasons[run_id] = KeepRunReason.REUSED
-        elif not run.files <= files or (run.hashes - proven) & wanted:
+        elif run_id in looked or not run.files <= files or (run.hashes - proven) & wanted:
             reasons[run_id] = KeepRunReason.LEANED_ON
         else:
             continue
         # What it reused is older, so it is yet to come.
         reused |= run.reused
+        looked.add(run.looked)
         proven |= run.hashes
         files |= run.files
 
@@ -238,6 +242,7 @@ def _load_runs(reader: EvidenceReader, facts: SweepFacts) -> None:
             said.get("warehouse"),
             running=status == "Running",
             unfinished=said.get("reason") is not None,
+            looked=said.get("unchanged_since"),
         )
         if status == _ENDED_WELL:
             facts.finished.add(run_id)

@@ -285,7 +285,11 @@ for _name, _value in _SETTINGS.items():
 def tokenize(text: str) -> list[Token]:
     """The tokens of a text; one text at a time."""
     with _LOCK:
-        return _TOKENIZER.tokenize(text)
+        tokens = _TOKENIZER.tokenize(text)
+        # It holds on to what it made last. Freed with their text, tokens are never looked at by the
+        # collector, which would find three of them for each two objects of a tree.
+        _TOKENIZER.tokenize("")
+        return tokens
 
 
 def parse_tokens(tokens: list[Token], text: str) -> list[exp.Expr | None]:

@@ -216,7 +216,7 @@ def _template_help(text: str, at: int) -> str:
 
 def _template_problem(text: str) -> SyntaxProblem | None:
     """The first tag of a Jinja template outside quotes; Spark has no `{{`, `{%` or `{#`."""
-    if not any(tag in text for tag in ("{{", "{%", "{#")):
+    if "{" not in text or not any(tag in text for tag in ("{{", "{%", "{#")):
         return None
     tag = _TEMPLATE_TAG.search(only_code(text))
     if tag is None:

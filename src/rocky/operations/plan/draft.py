@@ -16,7 +16,7 @@ from rocky.analysis.changes.change import Change, worst_impact
 from rocky.analysis.changes.columns import compare_columns
 from rocky.canonical import canonical_json
 from rocky.errors import StoreUnreadable
-from rocky.ledger.readers.history import open_evidence_reader
+from rocky.ledger.readers.evidence import open_evidence_reader
 from rocky.operations.plan.preview import (
     RunPreview,
     decision_of,

@@ -24,8 +24,8 @@ from rocky.errors import (
 )
 from rocky.evidence.seals import HeadsNow, KeptSeal, Seal, find_heads, refuse_broken_chain
 from rocky.ledger.chain import BEFORE_FIRST
+from rocky.ledger.readers.evidence import open_evidence_reader
 from rocky.ledger.readers.heads import open_heads_reader
-from rocky.ledger.readers.history import open_evidence_reader
 from rocky.operations.digest import Digested
 from rocky.operations.warehouses import recorded_warehouses
 from rocky.operations.workspace import (

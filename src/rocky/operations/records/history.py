@@ -120,6 +120,7 @@ class RunSummary:
     idempotency_key: str | None = None
     plan_id: str | None = None
     unchanged: int | None = None
+    unchanged_since: RunId | None = None
     failed_sources: Mapping[str, str] | None = None
     check_outcomes: tuple[CheckOutcome, ...] = ()
     anomalies: tuple[AnomalyRecord, ...] = ()

@@ -25,7 +25,8 @@ from rocky.errors import (
 from rocky.ledger.chain import Head
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import RunRecord, RunStatus, TotalsRecord
-from rocky.ledger.writer import Ledger, RunFindings, newest_fence
+from rocky.ledger.writer import Ledger, RunFindings
+from rocky.ledger.writer import newest_fence as _newest_fence
 from rocky.plan.steps import RunPlan, Step
 from rocky.plan.watermarks import NO_WATERMARK_FINDINGS, WatermarkFindings, check_watermarks
 from rocky.project.models import Target
@@ -65,9 +66,11 @@ def begin_run(
     held: ExitStack,
     *,
     finishing: bool = False,
+    newest_fence: int | None = None,
 ) -> BegunRun:
     """Record that a run begins, here and in the remote state, and claim the tables it will write.
 
+    `newest_fence` is the highest token among the tables' commits, where somebody knows it already.
     Raises PromotionUnfinished while tables are half moved, and ErasureUnfinished while files of
     erased rows may be left, unless it is `finishing` that.
     """
@@ -80,14 +83,15 @@ def begin_run(
         refuse_unfinished_erasure(resources.warehouse)
     remote, ledger = resources.remote, resources.ledger
     targets = [each.name for each in tables]
+    in_tables = _fence_of(tables) if newest_fence is None else newest_fence
+    newest = max(_newest_fence(ledger), in_tables)
     if remote is None or not remote.is_remote:
         # A ledger that was made anew counts from the start, its tables do not.
-        next_fence = max(newest_fence(ledger), _fence_of(tables)) + 1
+        next_fence = newest + 1
         run_id = ledger.begin_run(replace(record, fence=next_fence), targets)
         check = partial(ledger.check_claim, run_id)
         authority = CommitAuthority(_RunSigner(resources, run_id), next_fence, check)
         return BegunRun(run_id, authority, check)
-    newest = max(newest_fence(ledger), _fence_of(tables))
     claim = held.enter_context(remote.claim(targets, newest))
     run_id = ledger.begin_run(replace(record, fence=claim.fence), targets)
     try:
@@ -182,7 +186,7 @@ def open_recorded_run(
             why = said or type(error).__name__
             ledger.finish_run(run_id, RunStatus.FAILURE, resources.clock(), reason=why)
             raise
-        anchored = _leave_anchor(resources, run_id, warn, anew=anew)
+        anchored = leave_anchor(resources, run_id, warn, anew=anew)
         ledger.finish_run(
             run_id,
             RunStatus.SUCCESS,
@@ -191,10 +195,10 @@ def open_recorded_run(
             found=RunFindings(TotalsRecord(models=moved[-1])),
             anchored=anchored,
         )
-        _leave_anchor(resources, run_id, warn)
+        leave_anchor(resources, run_id, warn)
 
 
-def _leave_anchor(
+def leave_anchor(
     resources: RunResources, run_id: RunId, warn: Callable[[str], None], *, anew: bool = False
 ) -> bool:
     """Whether the ledger's head was left with the tables; a warning where it could not be."""
