@@ -24,6 +24,7 @@ from rocky.project.configuration.blocks import StateRetention
 from rocky.store.warehouse import open_warehouse
 from tests.evidence.shops import STATE, codes, verify
 from tests.run.long_histories import LongHistory
+from tests.run.runs import Shop
 
 pytestmark = pytest.mark.slow
 
@@ -427,3 +428,22 @@ def test_a_row_with_an_empty_key_is_found(root, table):
     assert "record_unchained" in codes(verify(root, unsealed(scope)).findings)
     # The row of no run; a key of no run in a table of runs is that of an earlier one.
     assert ("input_index" == table) == bool(verify(root, scope).findings)
+
+
+@pytest.mark.parametrize("table", ["run_history", "model_executions", "output_artifacts"])
+def test_the_run_whose_look_a_later_one_goes_by_is_read_back(tmp_path, table):
+    shop = Shop(tmp_path)
+    shop.run()
+    looked = shop.run().run_id
+    shop.run()
+    head = verify(tmp_path).head
+    late = shop.run().run_id
+    scope = VerificationScope(since=Point(*head))
+    with opened(tmp_path) as file:
+        row = file.execute("SELECT value FROM run_history WHERE key = ?", (late,)).fetchone()
+        assert looked == json.loads(row[0])["unchanged_since"]
+    assert ((), True) == (verify(tmp_path, scope).findings, verify(tmp_path, scope).passed)
+    with opened(tmp_path) as file:
+        alter(file, table, looked)
+
+    assert "record_changed" in codes(verify(tmp_path, scope).findings)
