@@ -8,9 +8,10 @@ inside a string, a quoted name or a comment is left alone.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 
+from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
 from rocky.diagnostics.diagnostic import Span
@@ -48,19 +49,20 @@ def bind_names(sql: str, views: Views) -> str:
     return bind_query(sql, views).text
 
 
-def bind_query(sql: str, views: Views) -> Replaced:
+def bind_query(sql: str, views: Views, sent: Collection[Span] = ()) -> Replaced:
     """The same, with what was replaced.
 
-    Raises RockyError when a name has no view, or when a name in the query cannot be told apart
-    from another once the tables are views.
+    `sent` are the places where names of a `WITH` are joined: Spark is told to send what they name
+    to the tasks of the join. Raises RockyError when a name has no view, or when a name in the query
+    cannot be told apart from another once the tables are views.
     """
     try:
-        return _bind(sql, views)
+        return _bind(sql, views, sent)
     except RecursionError:
-        return with_deep_stack(lambda: _bind(sql, views))
+        return with_deep_stack(lambda: _bind(sql, views, sent))
 
 
-def _bind(sql: str, views: Views) -> Replaced:
+def _bind(sql: str, views: Views, sent: Collection[Span]) -> Replaced:
     parsed = parse_query(sql)
     if isinstance(parsed, SyntaxProblem):
         message = f"the query cannot be read: {parsed.message}"
@@ -72,7 +74,26 @@ def _bind(sql: str, views: Views) -> Replaced:
     for item in references.tables:
         edits += _table_edits(item, bound[id(item)], parsed, named=id(item) not in plain.fresh)
     edits += plain.edits
+    if sent:
+        edits += [
+            _sent_edit(node, place)
+            for node in parsed.tree.find_all(exp.Table)
+            if (place := _name_span(node)) is not None and place in sent
+        ]
     return _apply(sql, edits)
+
+
+def _name_span(node: exp.Table) -> Span | None:
+    meta = node.this.meta
+    return Span(meta["start"], meta["end"] + 1) if "start" in meta else None
+
+
+def _sent_edit(node: exp.Table, place: Span) -> _Edit:
+    name = quote_name(node.this.name)
+    # Around the name and not below it: Spark forgets hints that named queries hold.
+    query = f"(SELECT /*+ BROADCAST({name}) */ * FROM {name})"  # noqa: S608 - the author's name
+    alias = "" if node.args.get("alias") else f" AS {name}"
+    return _Edit(place.start, place.end, query + alias)
 
 
 def _view_of(item: FromItem, views: Views, references: References) -> str:

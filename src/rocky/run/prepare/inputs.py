@@ -6,7 +6,7 @@ all its readers see the same rows. View names are equal in every run, and so is 
 every run has a Spark session of its own.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from threading import Lock
 from typing import Any, Generic, TypeVar
@@ -14,9 +14,11 @@ from typing import Any, Generic, TypeVar
 from rocky.analysis.compilation import Record, unpack_body
 from rocky.analysis.names import Names
 from rocky.compiler.fingerprints import Fingerprints
+from rocky.diagnostics.diagnostic import Span
 from rocky.errors import InternalError
 from rocky.language.replacements import Replaced
 from rocky.language.syntax.references import bind_query
+from rocky.language.syntax.row_wise import row_wise_query
 from rocky.ledger.provenance import ReadRecord
 from rocky.ledger.run_records import InputRecord
 from rocky.plan.budget import total_count
@@ -114,7 +116,11 @@ class Inputs:
         return self._bound_query(model, inputs).text
 
     def _bound_query(self, model: ModelFile, inputs: tuple[KnownInput, ...]) -> Replaced:
-        return bind_query(model.sql, self._view_names(model.key, inputs))
+        sent: Collection[Span] = ()
+        if any(each.looked_up for each in inputs):
+            query = row_wise_query(model.sql)
+            sent = () if query is None else query.named_lookups
+        return bind_query(model.sql, self._view_names(model.key, inputs), sent)
 
     def origins_of(self, key: str) -> Iterator[QueryOrigin]:
         """The query of a model, and those of models without tables that it is built over."""
