@@ -130,10 +130,12 @@ def source_model(root: Path, sql: str, settings: str = "") -> ModelFile:
 
 def test_rows_of_a_row_wise_query_stay_in_the_task_that_reads_them(tmp_path):
     own = source_model(tmp_path, ROW_WISE)
-    one, several = read_alone(own, TARGET_FILE_BYTES), read_alone(own, 3 * TARGET_FILE_BYTES)
+    few = FILES[:1]
+    one = choose_layout(own, COLUMNS, AUTO, [few[0][1]], (), lambda: few)
+    several = read_alone(own, 3 * TARGET_FILE_BYTES)
 
     assert (1, True, False) == (one.pieces, one.in_one_task, one.by_files)
-    assert (3, False, True) == (several.pieces, several.in_one_task, several.by_files)
+    assert (6, False, True) == (several.pieces, several.in_one_task, several.by_files)
 
 
 def test_rows_of_any_other_query_are_spread_by_their_hash(tmp_path):
@@ -143,12 +145,13 @@ def test_rows_of_any_other_query_are_spread_by_their_hash(tmp_path):
     assert (3, True, False) == (found.pieces, found.spread, found.by_files)
 
 
-def test_pieces_of_the_driving_table_are_as_many_as_all_inputs_ask_for(tmp_path):
+def test_pieces_are_those_of_the_driving_table_and_else_as_many_as_all_inputs_ask_for(tmp_path):
     own = source_model(tmp_path, ROW_WISE)
-    sizes = [2 * TARGET_FILE_BYTES, 1]
-    found = choose_layout(own, COLUMNS, AUTO, sizes, (), lambda: FILES)
+    sizes = [TARGET_FILE_BYTES, TARGET_FILE_BYTES + 1]
+    small = [(f"{number}", 1 << 20) for number in range(20)]
+    found = [choose_layout(own, COLUMNS, AUTO, sizes, (), lambda f=f: f) for f in (FILES, small)]
 
-    assert (3, True) == (found.pieces, found.by_files)
+    assert [(6, True), (3, True)] == [(each.pieces, each.by_files) for each in found]
 
 
 def test_a_query_that_calls_a_function_of_the_project_is_spread(tmp_path):

@@ -26,7 +26,7 @@ from rocky.project.configuration.strategies import (
     Strategy,
 )
 from rocky.project.contracts import Contract
-from rocky.run.engine.input_pieces import SizedFile, split_files
+from rocky.run.engine.input_pieces import SizedFile, count_pieces, split_files
 from rocky.run.engine.protocol import Classify, Engine, PythonCode
 from rocky.run.materialize.mask_sql import NO_MASK_SQL, MaskSql
 from rocky.spark.interface import TARGET_FILE_BYTES, Layout
@@ -175,9 +175,10 @@ def choose_layout(
         return layout
     # The task that reads a row may write it: handing rows to others costs half a write.
     read = files()
-    if layout.pieces == 1:
-        return replace(layout, in_one_task=bool(read))
-    return replace(layout, by_files=split_files(read, layout.pieces) is not None)
+    for pieces in (count_pieces(read), layout.pieces):
+        if split_files(read, pieces) is not None:
+            return replace(layout, pieces=pieces, by_files=True)
+    return replace(layout, in_one_task=layout.pieces == 1 and bool(read))
 
 
 def reads_little(
