@@ -5,7 +5,12 @@ import pytest
 from rocky.language.datatypes.types import BIGINT, StructField
 from rocky.project import ModelFile
 from rocky.project.configuration.model import Store
-from rocky.run.materialize.build import CANONICAL_UP_TO_BYTES, ONE_TASK_BYTES, choose_layout
+from rocky.run.materialize.build import (
+    CANONICAL_UP_TO_BYTES,
+    ONE_TASK_BYTES,
+    arrive_by_key,
+    choose_layout,
+)
 from rocky.spark.interface import TARGET_FILE_BYTES, Layout
 from tests.project.projects import load
 
@@ -152,6 +157,31 @@ def test_pieces_are_those_of_the_driving_table_and_else_as_many_as_all_inputs_as
     found = [choose_layout(own, COLUMNS, AUTO, sizes, (), lambda f=f: f) for f in (FILES, small)]
 
     assert [(6, True), (3, True)] == [(each.pieces, each.by_files) for each in found]
+
+
+def test_rows_that_windows_hand_over_are_not_spread_again(tmp_path):
+    own = model(tmp_path)
+    spread, size = layout(own, 3 * TARGET_FILE_BYTES), 3 * TARGET_FILE_BYTES
+    found = arrive_by_key(spread, own, COLUMNS, size, ("day", "gone", "id", "day"))
+
+    assert (6, True, False) == (found.pieces, found.by_key, found.spread)
+    # As the windows leave them, so that they are hardly sorted again.
+    assert ("day", "Id") == found.cluster_by
+    assert spread == arrive_by_key(spread, own, COLUMNS, None, ())
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        '[format_options]\npartition_by = ["day"]\n',
+        '[strategy]\ntype = "merge"\nunique_key = ["id"]\n',
+    ],
+)
+def test_but_for_partitions_and_tables_that_keep_rows_they_are(tmp_path, settings):
+    own = model(tmp_path, settings)
+    spread = layout(own, 3 * TARGET_FILE_BYTES)
+
+    assert spread == arrive_by_key(spread, own, COLUMNS, 3 * TARGET_FILE_BYTES, ("day",))
 
 
 def test_a_query_that_calls_a_function_of_the_project_is_spread(tmp_path):

@@ -134,6 +134,17 @@ STAYING = {
         " LEFT ANTI JOIN (SELECT k FROM d WHERE k < 7) AS e USING (k)"
     ),
     "models/kinds.toml": "[store]\ncanonical = true\n",
+    # Rows that windows hand over are handed over once.
+    "models/ranked.sql": (
+        "WITH r AS (SELECT * FROM raw.rows), n AS (SELECT id, k, s,"
+        " row_number() OVER (PARTITION BY s, k ORDER BY id) AS place,"
+        " sum(id) OVER (PARTITION BY s, k) AS total FROM r WHERE id > 7) SELECT * FROM n"
+    ),
+    "models/ranked.toml": "[store]\ncanonical = true\n",
+    "models/ranked_again.sql": (
+        "SELECT s, id, max(id) OVER (PARTITION BY kept.k) AS last FROM kept WHERE k <> 3"
+    ),
+    "models/ranked_again.toml": "[store]\ncanonical = true\n",
     # What a name groups is not looked up: Spark may spread it once more.
     "models/grouped.sql": (
         "WITH n AS (SELECT k, max(name) AS name FROM names GROUP BY k)"
@@ -178,10 +189,12 @@ def test_rows_that_stay_with_their_files_give_equal_bytes_whatever_spark_is_set_
         layouts = recorded_layouts(root)
         staying = {name for name, layout in layouts.items() if layout.get("by_files")}
         assert {"kept", "again", "named", "imported", "kinds"} == staying
+        by_key = {name for name, layout in layouts.items() if layout.get("by_key")}
+        assert {"ranked", "ranked_again"} == by_key
         pieces.append({name: layout["pieces"] for name, layout in layouts.items()})
         found.append({name: data_files(table_folder(root, name)) for name in layouts})
         verdicts = rocky.open(root, spark=spark).replay(report.run_id, execute=True).models
-        assert ["bit_exact"] * 6 == [each.verdict.value for each in verdicts]
+        assert ["bit_exact"] * 8 == [each.verdict.value for each in verdicts]
 
     assert found[0] == found[1]
     # One file a piece: Spark neither joins pieces nor cuts them.
@@ -190,6 +203,11 @@ def test_rows_that_stay_with_their_files_give_equal_bytes_whatever_spark_is_set_
     ids = [row["id"] for row in rocky.open(tmp_path / "0").show("again", limit=20_000).rows]
     assert sorted(2 * i for i in range(9000) if i % 37 != 5) == sorted(ids)
     shown = rocky.open(tmp_path / "0")
+    ranked = shown.show("ranked", limit=20_000).rows
+    groups = Counter((i % 11, i % 37) for i in range(8, 9000))
+    assert sorted(groups.values()) == sorted(
+        row["place"] for row in ranked if row["place"] == groups[row["id"] % 11, row["k"]]
+    )
     named, imported = (
         sorted(
             (row["id"], row["name"] or "", row["other"])
