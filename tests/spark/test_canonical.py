@@ -154,6 +154,32 @@ STAYING = {
 }
 
 
+SETTINGS = (
+    {
+        "files.maxPartitionBytes": "4k",
+        "adaptive.enabled": "true",
+        "adaptive.advisoryPartitionSizeInBytes": "1k",
+        "autoBroadcastJoinThreshold": "10m",
+        "shuffle.partitions": "3",
+    },
+    {
+        "files.maxPartitionBytes": "128m",
+        "adaptive.enabled": "false",
+        "autoBroadcastJoinThreshold": "-1",
+        "shuffle.partitions": "7",
+        "optimizer.disableHints": "true",
+        "requireAllClusterKeysForDistribution": "true",
+    },
+)
+
+
+def session_with(spark, settings: dict[str, str]):
+    session = spark.newSession()
+    for name, value in settings.items():
+        session.conf.set(f"spark.sql.{name}", value)
+    return session
+
+
 def recorded_layouts(root: Path) -> dict[str, dict]:
     with closing(sqlite3.connect(root / ".rocky-state.db")) as ledger:
         records = [
@@ -168,17 +194,12 @@ def test_rows_that_stay_with_their_files_give_equal_bytes_whatever_spark_is_set_
     monkeypatch.setattr("rocky.run.materialize.build.ONE_TASK_BYTES", 1)
     monkeypatch.setattr("rocky.run.materialize.build.TARGET_FILE_BYTES", 9_000)
     found, pieces = [], []
-    for number, (split, aqe) in enumerate((("4k", "true"), ("128m", "false"))):
+    for number in range(len(SETTINGS)):
         root = write_files(tmp_path / str(number), STAYING)
         for file in range(7):
             rows = [{"id": i, "k": i % 37, "s": f"text {i % 11}"} for i in range(file, 9000, 7)]
             write_rows(root / "data" / f"{file}.parquet", ROWS, rows)
-        session = spark.newSession()
-        session.conf.set("spark.sql.files.maxPartitionBytes", split)
-        session.conf.set("spark.sql.adaptive.enabled", aqe)
-        session.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1" if number else "10m")
-        session.conf.set("spark.sql.shuffle.partitions", str(3 + 4 * number))
-        session.conf.set("spark.sql.optimizer.disableHints", "true" if number else "false")
+        session = session_with(spark, SETTINGS[number])
 
         monkeypatch.setattr("rocky.run.engine.input_pieces.PIECE_BYTES", 20_000)
         report = build(root, session)
