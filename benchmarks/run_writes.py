@@ -133,18 +133,28 @@ FROM big GROUP BY customer""",
     "grouped to half": """\
 SELECT id DIV 2 AS pair, count(*) AS n, sum(amount) AS total, max(day) AS last,
 max(reference) AS reference FROM big GROUP BY id DIV 2""",
-    "a window": """\
-SELECT *, row_number() OVER (PARTITION BY customer ORDER BY at, id) AS nth FROM big""",
 }
 """Queries that hand rows over anyway, and once more for canonical order."""
+
+RANKED = "SELECT *, row_number() OVER (PARTITION BY customer ORDER BY at, id) AS nth FROM {}"
+BY_KEY = f"(SELECT /*+ REPARTITION({PIECES}, customer) */ * FROM big) AS big"
+RANKS = ("customer", "at", "id")
 
 
 class Writes:
     """The ways to write the rows of a query; `in_pieces` is the same without handing rows over."""
 
-    def __init__(self, frame: Any, table: Table, folder: Path, in_pieces: Any = None) -> None:
+    def __init__(
+        self,
+        frame: Any,
+        table: Table,
+        folder: Path,
+        in_pieces: Any = None,
+        cluster_by: tuple[str, ...] = (),
+    ) -> None:
         self._frame = frame
         self._in_pieces = in_pieces
+        self._cluster_by = cluster_by
         self._fields = fields_of(frame)
         self._table = table
         self._folder = folder
@@ -165,8 +175,15 @@ class Writes:
         self._staged(Layout())
 
     def staying(self) -> None:
-        """As a row-wise model is written by default."""
-        layout = Layout(canonical=True, pieces=PIECES, by_files=True)
+        """As a row-wise model is written by default, and one of windows."""
+        by_key = bool(self._cluster_by)
+        layout = Layout(
+            canonical=True,
+            pieces=PIECES,
+            cluster_by=self._cluster_by,
+            by_files=not by_key,
+            by_key=by_key,
+        )
         self.canonical_bytes = self._staged(layout, self._in_pieces)
 
     def spread(self) -> None:
@@ -247,12 +264,13 @@ def compare_queries(session: Any, folder: Path, rows: int, rounds: int) -> None:
     in_pieces = session.sql(LOOKED_UP.format(big="big_in_pieces", customers="customers_looked_up"))
     queries = {"rows of a small table looked up": (looked_up, in_pieces)}
     queries |= {name: (session.sql(sql), None) for name, sql in HANDED_OVER.items()}
+    queries["a window"] = (session.sql(RANKED.format("big")), session.sql(RANKED.format(BY_KEY)))
     print(f"queries over {rows:,} rows of 7 columns, canonical")
     for name, (frame, stays) in queries.items():
         table = open_warehouse("warehouse", base=folder).table(
             Name("c", "s", name.replace(" ", "_"))
         )
-        writes = Writes(frame, table, folder, stays)
+        writes = Writes(frame, table, folder, stays, RANKS if name == "a window" else ())
         ours = writes.spread if stays is None else writes.staying
         variants = {"spark": writes.by_spark, "hashed": writes.hashed, "canonical": ours}
         spent = take_turns(variants, rounds, jvm_of(session))

@@ -1,8 +1,10 @@
 from pathlib import Path
 from random import Random
 
+import pytest
+
 from rocky.project.sources import SourceTable
-from rocky.run.engine.input_pieces import source_files, split_files
+from rocky.run.engine.input_pieces import PIECE_BYTES, count_pieces, source_files, split_files
 from rocky.run.engine.protocol import SourcePin
 from rocky.spark.interface import TARGET_FILE_BYTES
 from tests.project.projects import load
@@ -29,6 +31,26 @@ def test_every_file_is_in_one_piece_and_pieces_are_about_as_large():
 
     assert list(range(len(FILES))) == sorted(place for group in groups for place in group)
     assert max(sizes) <= 1.5 * sum(sizes) / len(sizes)
+
+
+@pytest.mark.parametrize(
+    ("files", "size", "pieces"),
+    [
+        (0, 1, 0),
+        (1, 3 * TARGET_FILE_BYTES, 1),
+        (8, PIECE_BYTES // 8, 1),
+        # Ten pieces would be two of two files and eight of one.
+        (12, 53 * MIB, 12),
+        (12, 30 * MIB, 6),
+        (120, 5 * MIB, 10),
+        (5, 120 * MIB, 5),
+        (65, TARGET_FILE_BYTES, 33),
+        (1000, PIECE_BYTES, 63),
+        (3, 0, 1),
+    ],
+)
+def test_a_piece_has_as_many_files_as_are_of_its_size(files, size, pieces):
+    assert pieces == count_pieces([(f"{number}", size) for number in range(files)])
 
 
 def test_a_file_that_is_too_large_for_a_piece_leaves_the_input_whole():

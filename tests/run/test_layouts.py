@@ -5,7 +5,12 @@ import pytest
 from rocky.language.datatypes.types import BIGINT, StructField
 from rocky.project import ModelFile
 from rocky.project.configuration.model import Store
-from rocky.run.materialize.build import CANONICAL_UP_TO_BYTES, ONE_TASK_BYTES, choose_layout
+from rocky.run.materialize.build import (
+    CANONICAL_UP_TO_BYTES,
+    ONE_TASK_BYTES,
+    arrive_by_key,
+    choose_layout,
+)
 from rocky.spark.interface import TARGET_FILE_BYTES, Layout
 from tests.project.projects import load
 
@@ -130,10 +135,12 @@ def source_model(root: Path, sql: str, settings: str = "") -> ModelFile:
 
 def test_rows_of_a_row_wise_query_stay_in_the_task_that_reads_them(tmp_path):
     own = source_model(tmp_path, ROW_WISE)
-    one, several = read_alone(own, TARGET_FILE_BYTES), read_alone(own, 3 * TARGET_FILE_BYTES)
+    few = FILES[:1]
+    one = choose_layout(own, COLUMNS, AUTO, [few[0][1]], (), lambda: few)
+    several = read_alone(own, 3 * TARGET_FILE_BYTES)
 
     assert (1, True, False) == (one.pieces, one.in_one_task, one.by_files)
-    assert (3, False, True) == (several.pieces, several.in_one_task, several.by_files)
+    assert (6, False, True) == (several.pieces, several.in_one_task, several.by_files)
 
 
 def test_rows_of_any_other_query_are_spread_by_their_hash(tmp_path):
@@ -143,12 +150,38 @@ def test_rows_of_any_other_query_are_spread_by_their_hash(tmp_path):
     assert (3, True, False) == (found.pieces, found.spread, found.by_files)
 
 
-def test_pieces_of_the_driving_table_are_as_many_as_all_inputs_ask_for(tmp_path):
+def test_pieces_are_those_of_the_driving_table_and_else_as_many_as_all_inputs_ask_for(tmp_path):
     own = source_model(tmp_path, ROW_WISE)
-    sizes = [2 * TARGET_FILE_BYTES, 1]
-    found = choose_layout(own, COLUMNS, AUTO, sizes, (), lambda: FILES)
+    sizes = [TARGET_FILE_BYTES, TARGET_FILE_BYTES + 1]
+    small = [(f"{number}", 1 << 20) for number in range(20)]
+    found = [choose_layout(own, COLUMNS, AUTO, sizes, (), lambda f=f: f) for f in (FILES, small)]
 
-    assert (3, True) == (found.pieces, found.by_files)
+    assert [(6, True), (3, True)] == [(each.pieces, each.by_files) for each in found]
+
+
+def test_rows_that_windows_hand_over_are_not_spread_again(tmp_path):
+    own = model(tmp_path)
+    spread, size = layout(own, 3 * TARGET_FILE_BYTES), 3 * TARGET_FILE_BYTES
+    found = arrive_by_key(spread, own, COLUMNS, size, ("day", "gone", "id", "day"))
+
+    assert (6, True, False) == (found.pieces, found.by_key, found.spread)
+    # As the windows leave them, so that they are hardly sorted again.
+    assert ("day", "Id") == found.cluster_by
+    assert spread == arrive_by_key(spread, own, COLUMNS, None, ())
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        '[format_options]\npartition_by = ["day"]\n',
+        '[strategy]\ntype = "merge"\nunique_key = ["id"]\n',
+    ],
+)
+def test_but_for_partitions_and_tables_that_keep_rows_they_are(tmp_path, settings):
+    own = model(tmp_path, settings)
+    spread = layout(own, 3 * TARGET_FILE_BYTES)
+
+    assert spread == arrive_by_key(spread, own, COLUMNS, 3 * TARGET_FILE_BYTES, ("day",))
 
 
 def test_a_query_that_calls_a_function_of_the_project_is_spread(tmp_path):

@@ -121,11 +121,63 @@ STAYING = {
     ),
     "models/named.toml": "[store]\ncanonical = true\n",
     # Spark forgets a hint below a name of `WITH`.
-    "models/under_a_name.sql": (
-        "WITH n AS (SELECT * FROM names) SELECT r.id, n.name FROM raw.rows r JOIN n ON r.k = n.k"
+    "models/imported.sql": (
+        "WITH `ro ws` AS (SELECT * FROM raw.rows), names AS (SELECT * FROM names),"
+        " high AS (SELECT k, name AS other FROM names WHERE k > 3), joined AS ("
+        " SELECT r.id, r.k, names.name FROM `ro ws` AS r LEFT JOIN Names ON r.k = names.k),"
+        " final AS (SELECT j.id, j.name, m.other FROM joined j"
+        " JOIN (SELECT * FROM high) m ON j.k + 1 = m.k) SELECT * FROM final"
     ),
-    "models/under_a_name.toml": "[store]\ncanonical = true\n",
+    "models/imported.toml": "[store]\ncanonical = true\n",
+    "models/kinds.sql": (
+        "WITH d AS (SELECT * FROM names) SELECT r.id FROM raw.rows r LEFT SEMI JOIN d ON r.k = d.k"
+        " LEFT ANTI JOIN (SELECT k FROM d WHERE k < 7) AS e USING (k)"
+    ),
+    "models/kinds.toml": "[store]\ncanonical = true\n",
+    # Rows that windows hand over are handed over once.
+    "models/ranked.sql": (
+        "WITH r AS (SELECT * FROM raw.rows), n AS (SELECT id, k, s,"
+        " row_number() OVER (PARTITION BY s, k ORDER BY id) AS place,"
+        " sum(id) OVER (PARTITION BY s, k) AS total FROM r WHERE id > 7) SELECT * FROM n"
+    ),
+    "models/ranked.toml": "[store]\ncanonical = true\n",
+    "models/ranked_again.sql": (
+        "SELECT s, id, max(id) OVER (PARTITION BY kept.k) AS last FROM kept WHERE k <> 3"
+    ),
+    "models/ranked_again.toml": "[store]\ncanonical = true\n",
+    # What a name groups is not looked up: Spark may spread it once more.
+    "models/grouped.sql": (
+        "WITH n AS (SELECT k, max(name) AS name FROM names GROUP BY k)"
+        " SELECT r.id, n.name FROM raw.rows r JOIN n ON r.k = n.k"
+    ),
+    "models/grouped.toml": "[store]\ncanonical = true\n",
 }
+
+
+SETTINGS = (
+    {
+        "files.maxPartitionBytes": "4k",
+        "adaptive.enabled": "true",
+        "adaptive.advisoryPartitionSizeInBytes": "1k",
+        "autoBroadcastJoinThreshold": "10m",
+        "shuffle.partitions": "3",
+    },
+    {
+        "files.maxPartitionBytes": "128m",
+        "adaptive.enabled": "false",
+        "autoBroadcastJoinThreshold": "-1",
+        "shuffle.partitions": "7",
+        "optimizer.disableHints": "true",
+        "requireAllClusterKeysForDistribution": "true",
+    },
+)
+
+
+def session_with(spark, settings: dict[str, str]):
+    session = spark.newSession()
+    for name, value in settings.items():
+        session.conf.set(f"spark.sql.{name}", value)
+    return session
 
 
 def recorded_layouts(root: Path) -> dict[str, dict]:
@@ -142,28 +194,28 @@ def test_rows_that_stay_with_their_files_give_equal_bytes_whatever_spark_is_set_
     monkeypatch.setattr("rocky.run.materialize.build.ONE_TASK_BYTES", 1)
     monkeypatch.setattr("rocky.run.materialize.build.TARGET_FILE_BYTES", 9_000)
     found, pieces = [], []
-    for number, (split, aqe) in enumerate((("4k", "true"), ("128m", "false"))):
+    for number in range(len(SETTINGS)):
         root = write_files(tmp_path / str(number), STAYING)
         for file in range(7):
             rows = [{"id": i, "k": i % 37, "s": f"text {i % 11}"} for i in range(file, 9000, 7)]
             write_rows(root / "data" / f"{file}.parquet", ROWS, rows)
-        session = spark.newSession()
-        session.conf.set("spark.sql.files.maxPartitionBytes", split)
-        session.conf.set("spark.sql.adaptive.enabled", aqe)
-        session.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1" if number else "10m")
-        session.conf.set("spark.sql.shuffle.partitions", str(3 + 4 * number))
-        session.conf.set("spark.sql.optimizer.disableHints", "true" if number else "false")
+        session = session_with(spark, SETTINGS[number])
 
+        monkeypatch.setattr("rocky.run.engine.input_pieces.PIECE_BYTES", 20_000)
         report = build(root, session)
+        # A replay cuts as the run did, whatever a piece is to have by then.
+        monkeypatch.setattr("rocky.run.engine.input_pieces.PIECE_BYTES", 1 << 30)
 
         assert {} == errors_of(report)
         layouts = recorded_layouts(root)
         staying = {name for name, layout in layouts.items() if layout.get("by_files")}
-        assert {"kept", "again", "named"} == staying
+        assert {"kept", "again", "named", "imported", "kinds"} == staying
+        by_key = {name for name, layout in layouts.items() if layout.get("by_key")}
+        assert {"ranked", "ranked_again"} == by_key
         pieces.append({name: layout["pieces"] for name, layout in layouts.items()})
         found.append({name: data_files(table_folder(root, name)) for name in layouts})
         verdicts = rocky.open(root, spark=spark).replay(report.run_id, execute=True).models
-        assert ["bit_exact"] * 4 == [each.verdict.value for each in verdicts]
+        assert ["bit_exact"] * 8 == [each.verdict.value for each in verdicts]
 
     assert found[0] == found[1]
     # One file a piece: Spark neither joins pieces nor cuts them.
@@ -171,7 +223,23 @@ def test_rows_that_stay_with_their_files_give_equal_bytes_whatever_spark_is_set_
     assert min(pieces[0].values()) > 1
     ids = [row["id"] for row in rocky.open(tmp_path / "0").show("again", limit=20_000).rows]
     assert sorted(2 * i for i in range(9000) if i % 37 != 5) == sorted(ids)
-    named = [row["id"] for row in rocky.open(tmp_path / "0").show("named", limit=40_000).rows]
+    shown = rocky.open(tmp_path / "0")
+    ranked = shown.show("ranked", limit=20_000).rows
+    groups = Counter((i % 11, i % 37) for i in range(8, 9000))
+    assert sorted(groups.values()) == sorted(
+        row["place"] for row in ranked if row["place"] == groups[row["id"] % 11, row["k"]]
+    )
+    named, imported = (
+        sorted(
+            (row["id"], row["name"] or "", row["other"])
+            for row in shown.show(name, limit=40_000).rows
+        )
+        for name in ("named", "imported")
+    )
+    assert named == imported
+    assert [i for i in range(9000) if 7 <= i % 37 < 30] == sorted(
+        row["id"] for row in shown.show("kinds", limit=40_000).rows
+    )
     names = Counter(k % 30 for k in range(45))
     expected = Counter(
         {
@@ -180,4 +248,4 @@ def test_rows_that_stay_with_their_files_give_equal_bytes_whatever_spark_is_set_
             if i % 37 + 1 > 3 and names[i % 37 + 1]
         }
     )
-    assert expected == Counter(named)
+    assert expected == Counter(each for each, *_ in named)

@@ -57,7 +57,7 @@ class ReadRecord(Record):
 
 @dataclass(frozen=True, slots=True)
 class LayoutRecord(Record):
-    """How rows were cut into files: by their hash, or by the files of the input they came from."""
+    """How rows were cut into files: by their hash, the files of the input, or columns of it."""
 
     canonical: bool
     pieces: int
@@ -65,6 +65,7 @@ class LayoutRecord(Record):
     cluster_by: tuple[str, ...] = ()
     max_rows_per_file: int | None = None
     by_files: bool | None = None
+    by_key: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

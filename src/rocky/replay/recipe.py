@@ -127,6 +127,7 @@ def _layout(record: LayoutRecord) -> Layout:
         record.pieces,
         cluster_by=record.cluster_by,
         by_files=bool(record.by_files),
+        by_key=bool(record.by_key),
     )
     most = record.max_rows_per_file
     return found if most is None else replace(found, max_rows_per_file=most)

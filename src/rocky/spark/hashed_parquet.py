@@ -64,7 +64,7 @@ class Told:
         return json.dumps(
             {
                 "parts": self.parts,
-                "pieces": layout.pieces if layout.canonical and not layout.by_files else 0,
+                "pieces": layout.pieces if layout.canonical and not layout.arrives else 0,
                 "in_one_task": layout.canonical and layout.in_one_task and layout.pieces == 1,
                 "spread": self.spread,
                 "order": self.order,

@@ -31,7 +31,8 @@ class Layout:
     data, that costs less than handing them over. `in_one_file` says that they will hardly be more
     than one file takes, so that the writer itself may sort them. The bytes are the same. With
     `by_files` rows are not spread: the query reads its input in as many pieces, each of them in one
-    task, and what a piece gives is a file (`rocky.run.engine.input_pieces`).
+    task, and what a piece gives is a file (`rocky.run.engine.input_pieces`). With `by_key` they are
+    not spread either: the query hands its own rows over to as many tasks, by columns of its input.
     """
 
     partition_columns: tuple[str, ...] = ()
@@ -42,11 +43,17 @@ class Layout:
     in_one_task: bool = False
     in_one_file: bool = False
     by_files: bool = False
+    by_key: bool = False
 
     @property
     def spread(self) -> bool:
         """Whether rows go to the piece that their hash says."""
-        return self.canonical and self.pieces > 1 and not self.by_files
+        return self.canonical and self.pieces > 1 and not self.arrives
+
+    @property
+    def arrives(self) -> bool:
+        """Whether the query itself gives the rows of each piece in one task."""
+        return self.by_files or self.by_key
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,13 @@
 """Names bound to views: what is replaced, what is left alone, what is refused."""
 
+import re
+
 import pytest
 
 import rocky
+from rocky.diagnostics.diagnostic import Span
 from rocky.errors import RockyError
-from rocky.language.syntax.references import bind_names
+from rocky.language.syntax.references import bind_names, bind_query
 from tests.corpus.gaps import accepted_questions
 from tests.corpus.questions import by_family, shop_tables
 
@@ -106,6 +109,29 @@ BOUND = {
         "SELECT `naïve`.x FROM `v_naïve` AS `naïve`"
     ),
 }
+
+
+SENT = {
+    # Whatever else the query calls it by, the name is still there to be called.
+    "WITH d AS (SELECT * FROM t) SELECT D.a FROM raw.orders o JOIN d USING (a)": (
+        "WITH d AS (SELECT * FROM `v_t` AS `t`) SELECT D.a FROM `v_raw_orders` o"
+        " JOIN (SELECT /*+ BROADCAST(`d`) */ * FROM `d`) AS `d` USING (a)"
+    ),
+    "WITH `a``b` AS (TABLE t) SELECT x.a FROM raw.orders o JOIN `a``b` x(a) ON o.a = x.a": (
+        "WITH `a``b` AS (SELECT * FROM `v_t` AS `t`) SELECT x.a FROM `v_raw_orders` o"
+        " JOIN (SELECT /*+ BROADCAST(`a``b`) */ * FROM `a``b`) x(a) ON o.a = x.a"
+    ),
+}
+
+
+@pytest.mark.parametrize("sql", SENT)
+def test_spark_is_told_of_a_name_of_the_query_just_where_that_is_joined(sql: str) -> None:
+    start = sql.index("JOIN ") + len("JOIN ")
+    place = Span(
+        start, start + len(re.match(r"`.*?`(?!`)|\w+", sql[start:].replace("``", "__"))[0])
+    )
+
+    assert SENT[sql] == bind_query(sql, view_of, {place: "BROADCAST({})".format}).text
 
 
 @pytest.mark.parametrize("sql", BOUND)

@@ -32,9 +32,12 @@ NOT_ROW_WISE = [
     "SELECT t.a FROM t JOIN u ON u.a = u.b",
     "SELECT t.a FROM t JOIN u ON t.a + u.a = u.b",
     "SELECT t.a FROM t JOIN u ON a = b",
-    # Spark forgets what it was told of a table where it is read under a name of the query.
-    "WITH d AS (SELECT * FROM u) SELECT t.a FROM t JOIN d USING (a)",
     "SELECT t.a FROM t JOIN (WITH d AS (SELECT * FROM u) SELECT * FROM d) AS x USING (a)",
+    "WITH d AS (SELECT DISTINCT a FROM u) SELECT t.a FROM t JOIN d USING (a)",
+    "WITH d AS (SELECT a, max(b) AS b FROM u GROUP BY a) SELECT t.a FROM t JOIN d USING (a)",
+    "WITH d AS (SELECT * FROM t) SELECT t.a FROM t JOIN d ON t.a = d.b",
+    "WITH RECURSIVE d AS (SELECT * FROM u) SELECT t.a FROM t JOIN d USING (a)",
+    "WITH d AS (SELECT * FROM u) SELECT t.a FROM t RIGHT JOIN d USING (a)",
     "SELECT t.a FROM t JOIN u ON t.a = u.a OR t.b = u.b",
     "SELECT t.a FROM t JOIN u",
     "SELECT t.a FROM t CROSS JOIN u",
@@ -111,6 +114,31 @@ def test_a_query_that_looks_rows_up_tells_where(sql):
     found = row_wise_query(sql)
 
     assert LOOKUPS[sql] == (found.driving, found.looked_up)
+
+
+# Spark forgets what it was told of a table where it is read under a name of the query, so it must be
+# told of the name: just where that is joined.
+NAMED_LOOKUPS = {
+    "WITH d AS (SELECT * FROM u) SELECT t.a FROM t JOIN d ON t.a = d.a": ["d"],
+    "WITH d AS (SELECT * FROM u), t AS (SELECT * FROM T) SELECT t.a FROM t JOIN `D` x USING (a)": [
+        "`D`"
+    ],
+    "WITH r AS (SELECT * FROM u), d AS (SELECT a FROM r) SELECT t.a FROM t JOIN d USING (a)": ["d"],
+    "WITH d AS (SELECT * FROM u), j AS (SELECT t.a FROM t JOIN d USING (a)) SELECT * FROM j": ["d"],
+    "WITH d AS (SELECT * FROM u) SELECT t.a FROM t JOIN (SELECT a FROM d) AS x USING (a)": ["d"],
+    "WITH d AS (SELECT * FROM u) SELECT * FROM t JOIN d USING (a) JOIN d AS e USING (a)": ["d"] * 2,
+    "WITH d AS (SELECT d.a FROM u AS d) SELECT * FROM t JOIN u USING (a)": [],
+}
+
+
+@pytest.mark.parametrize("sql", NAMED_LOOKUPS)
+def test_places_are_told_where_rows_are_looked_up_by_a_name_of_the_query(sql):
+    found = row_wise_query(sql)
+
+    assert (T, {U}) == (found.driving, found.looked_up)
+    places = sorted(found.named_lookups)
+    assert NAMED_LOOKUPS[sql] == [sql[each.start : each.end] for each in places]
+    assert all("JOIN" in sql[: each.start] for each in places)
 
 
 @pytest.mark.parametrize("sql", NOT_ROW_WISE)

@@ -217,7 +217,8 @@ def _circumstances(record: ProvenanceRecord) -> Facts:
     layout = record.layout
     if layout is not None:
         how = "canonical" if layout.canonical else "as rows came"
-        pieces = f"{counted(layout.pieces, 'piece')}{' of its input' if layout.by_files else ''}"
+        cut = " of its input" if layout.by_files else " by key" if layout.by_key else ""
+        pieces = f"{counted(layout.pieces, 'piece')}{cut}"
         yield "layout", f"{how}, in {pieces}"
     if record.base_version is not None:
         yield "from", f"version {record.base_version} of its own table"

@@ -8,9 +8,11 @@ inside a string, a quoted name or a comment is left alone.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
+from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
 from rocky.diagnostics.diagnostic import Span
@@ -30,6 +32,14 @@ from rocky.language.syntax.parser import (
 Views = Callable[[tuple[str, ...]], str | None]
 """From the parts of a table's name, in lower case, to its view; None: there is no such table."""
 
+Hints = Mapping[Span, Callable[[str], str]]
+"""From the places of names in FROM to the hints that Spark is to have around them, which are made
+of what the name is by then. Around a name and not below it: Spark forgets hints in named queries.
+"""
+
+NO_HINTS: Final[Hints] = MappingProxyType({})
+
+
 _MOST_PARTS: Final = 3
 """Spark knows a qualifier by its catalog, its schema and its table."""
 
@@ -48,19 +58,19 @@ def bind_names(sql: str, views: Views) -> str:
     return bind_query(sql, views).text
 
 
-def bind_query(sql: str, views: Views) -> Replaced:
+def bind_query(sql: str, views: Views, hints: Hints = NO_HINTS) -> Replaced:
     """The same, with what was replaced.
 
     Raises RockyError when a name has no view, or when a name in the query cannot be told apart
     from another once the tables are views.
     """
     try:
-        return _bind(sql, views)
+        return _bind(sql, views, hints)
     except RecursionError:
-        return with_deep_stack(lambda: _bind(sql, views))
+        return with_deep_stack(lambda: _bind(sql, views, hints))
 
 
-def _bind(sql: str, views: Views) -> Replaced:
+def _bind(sql: str, views: Views, hints: Hints) -> Replaced:
     parsed = parse_query(sql)
     if isinstance(parsed, SyntaxProblem):
         message = f"the query cannot be read: {parsed.message}"
@@ -72,7 +82,33 @@ def _bind(sql: str, views: Views) -> Replaced:
     for item in references.tables:
         edits += _table_edits(item, bound[id(item)], parsed, named=id(item) not in plain.fresh)
     edits += plain.edits
-    return _apply(sql, edits)
+    return _apply(sql, _with_hints(edits, hints, parsed) if hints else edits)
+
+
+def _with_hints(edits: list[_Edit], hints: Hints, parsed: ParsedQuery) -> list[_Edit]:
+    """The edits, and a query with its hint around each name that is to have one."""
+    for node in parsed.tree.find_all(exp.Table):
+        place = _name_span(node)
+        if place is None or place not in hints:
+            continue
+        edit = next((each for each in edits if each.start == place.start), None)
+        if edit is None:
+            # A name of the query itself, which nothing else stands for.
+            name = alias = quote_name(node.this.name)
+            edit = _Edit(place.start, place.end, "")
+            edits.append(edit)
+        else:
+            name, _, alias = edit.text.partition(" AS ")
+            alias = alias or name
+        alias = "" if node.args.get("alias") else alias
+        hinted = f"(SELECT /*+ {hints[place](name)} */ * FROM {name})"  # noqa: S608 - names only
+        edit.text = f"{hinted} AS {alias}" if alias else hinted
+    return edits
+
+
+def _name_span(node: exp.Table) -> Span | None:
+    first, last = node.parts[0].meta, node.parts[-1].meta
+    return Span(first["start"], last["end"] + 1) if "start" in first else None
 
 
 def _view_of(item: FromItem, views: Views, references: References) -> str:

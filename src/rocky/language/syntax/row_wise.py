@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from sqlglot import exp
 
+from rocky.diagnostics.diagnostic import Span
 from rocky.language.syntax.parser import SyntaxProblem, parse_query, with_deep_stack
 
 _CLAUSES: Final = frozenset({"expressions", "from_", "joins", "where", "with_", "pipe"})
@@ -29,11 +30,16 @@ TableName = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class RowWiseQuery:
-    """What a row-wise query reads, and the functions that it calls, in lower case."""
+    """What a row-wise query reads, and the functions that it calls, in lower case.
+
+    `named_lookups` are the places at which rows are looked up in what a `WITH` names. Spark forgets
+    there what it was told of the table below the name, and has to be told of the name.
+    """
 
     driving: TableName
     looked_up: frozenset[TableName] = frozenset()
     calls: frozenset[str] = frozenset()
+    named_lookups: frozenset[Span] = frozenset()
 
 
 def row_wise_query(sql: str) -> RowWiseQuery | None:
@@ -62,7 +68,7 @@ def _find(sql: str) -> RowWiseQuery | None:
             return None
         elif isinstance(node, exp.Anonymous):
             names.add(str(node.this).lower())
-    return replace(found, calls=frozenset(names))
+    return replace(found, calls=frozenset(names), named_lookups=frozenset(relations.named_lookups))
 
 
 class _Relations:
@@ -70,8 +76,9 @@ class _Relations:
 
     def __init__(self) -> None:
         self.seen: set[int] = set()
+        self.named_lookups: list[Span] = []
         self._named: dict[str, RowWiseQuery] = {}
-        self._uses_of_names = 0
+        self._uses_of_names: list[exp.Identifier] = []
 
     def take(self, node: Any) -> RowWiseQuery | None:
         """What a relation reads; None unless it, and all below it, are row-wise."""
@@ -112,7 +119,8 @@ class _Relations:
             return None
         parts = tuple(part.name.lower() for part in node.parts)
         named = self._named.get(parts[0]) if len(parts) == 1 else None
-        self._uses_of_names += named is not None
+        if named is not None:
+            self._uses_of_names.append(node.this)
         return named or RowWiseQuery(parts)
 
     def _take_lookup(self, found: RowWiseQuery, join: exp.Join) -> RowWiseQuery | None:
@@ -120,11 +128,16 @@ class _Relations:
         words = f"{join.args.get('side') or ''} {join.args.get('kind') or ''}".strip().upper()
         if words not in _LOOKUPS or not _has_only(join, _OF_A_LOOKUP) or not _compares(join):
             return None
-        used = self._uses_of_names
+        before = len(self._uses_of_names)
         other = self.take(join.this)
-        # A hint to send a table reaches the next join alone, and does not leave a named query.
-        if other is None or other.looked_up or self._uses_of_names > used:
+        # A hint to send a table reaches the next join alone.
+        if other is None or other.looked_up:
             return None
+        used = self._uses_of_names[before:]
+        # It does not leave a named query, nor one that names queries itself.
+        if used and join.this.find(exp.With) is not None:
+            return None
+        self.named_lookups += [Span(each.meta["start"], each.meta["end"] + 1) for each in used]
         return replace(found, looked_up=found.looked_up | {other.driving})
 
 

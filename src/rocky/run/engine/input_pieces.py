@@ -18,6 +18,10 @@ from rocky.spark.interface import TARGET_FILE_BYTES
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.warehouse import Table
 
+PIECE_BYTES: Final = 64 << 20
+"""What a piece is to have. Rows are several times as large in memory as in files, and a task that
+sorts more of them than its memory takes writes them to disk and reads them again."""
+
 _MOST_PIECES: Final = 64
 """Each piece is a branch of the query's plan, which takes Spark some milliseconds."""
 
@@ -43,6 +47,19 @@ def source_files(source: SourceTable, pin: SourcePin) -> tuple[SizedFile, ...]:
     # Of a path only what may not differ between two machines: not the folder of the source.
     shared = commonprefix(paths).rpartition("/")[0]  # noqa: RUF071 - URIs, whose slashes count
     return tuple((path.removeprefix(shared), size) for path, size, _ in pin.files)
+
+
+def count_pieces(files: Sequence[SizedFile]) -> int:
+    """In how many pieces an input is to be read; none if it is no list of files.
+
+    A piece has as many files as are of its size on average: a remainder of few files would make
+    some pieces twice as large as others.
+    """
+    if not files:
+        return 0
+    size = sum(each for _, each in files)
+    most = max(1, len(files) * PIECE_BYTES // max(1, size), -(-len(files) // _MOST_PIECES))
+    return -(-len(files) // most)
 
 
 def split_files(files: Sequence[SizedFile], pieces: int) -> tuple[tuple[int, ...], ...] | None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rocky.errors import InternalError, ModelFailed, RockyError
 from rocky.language.datatypes.types import StructField
+from rocky.language.names import quote_name
 from rocky.plan.steps import NOT_HELD, RunPlan, Step
 from rocky.project import ModelFile
 from rocky.project.configuration.strategies import (
@@ -23,10 +24,17 @@ from rocky.run.engine.input_pieces import SizedFile
 from rocky.run.engine.origins import QueryOrigin
 from rocky.run.engine.protocol import Classify, Engine
 from rocky.run.execute.catalogue_view import REGISTERED, compose_view
-from rocky.run.materialize.build import Build, Built, Materialize, choose_layout, reads_little
+from rocky.run.materialize.build import (
+    Build,
+    Built,
+    Materialize,
+    arrive_by_key,
+    choose_layout,
+    reads_little,
+)
 from rocky.run.materialize.mask_sql import mask_sql_of
 from rocky.run.materialize.seeds import load_seed, seed_target
-from rocky.run.prepare.driving_input import find_driving_input
+from rocky.run.prepare.driving_input import find_driving_input, find_windows
 from rocky.run.prepare.inputs import Inputs
 from rocky.run.prepare.known_inputs import KnownInput, MadeFrom
 from rocky.run.prepare.pins import PinnedTable, Pins
@@ -224,6 +232,12 @@ class Builder:
         if layout.by_files:
             driving = find_driving_input(model.sql, made_from)
             made_from = self._inputs.made_from(step.key, driving, layout.pieces)
+        elif layout.by_key:
+            query = find_windows(model.sql, made_from)
+            assert query is not None
+            keys = ", ".join(map(quote_name, query.keys))
+            hint = f"REPARTITION({layout.pieces}, {keys})"
+            made_from = self._inputs.made_from(step.key, hints={query.place: lambda _: hint})
         self._inputs.bind(made_from.inputs)
         before = None if self._is_whole(model) else table.snapshot()
         if before is not None:
@@ -299,14 +313,14 @@ class Builder:
             driving = find_driving_input(model.sql, made_from)
             return driving.files if driving is not None else ()
 
-        return choose_layout(
-            model,
-            self._columns(step),
-            project.config.store,
-            [each.bytes for each in inputs],
-            project.functions,
-            driving_files,
+        columns, sizes = self._columns(step), [each.bytes for each in inputs]
+        layout = choose_layout(
+            model, columns, project.config.store, sizes, project.functions, driving_files
         )
+        windows = find_windows(model.sql, made_from) if layout.spread else None
+        if windows is None or model.is_python:
+            return layout
+        return arrive_by_key(layout, model, columns, sizes[0], (*windows.keys, *windows.order))
 
     def _assemble(
         self,

@@ -26,7 +26,7 @@ from rocky.project.configuration.strategies import (
     Strategy,
 )
 from rocky.project.contracts import Contract
-from rocky.run.engine.input_pieces import SizedFile, split_files
+from rocky.run.engine.input_pieces import PIECE_BYTES, SizedFile, count_pieces, split_files
 from rocky.run.engine.protocol import Classify, Engine, PythonCode
 from rocky.run.materialize.mask_sql import NO_MASK_SQL, MaskSql
 from rocky.spark.interface import TARGET_FILE_BYTES, Layout
@@ -175,9 +175,33 @@ def choose_layout(
         return layout
     # The task that reads a row may write it: handing rows to others costs half a write.
     read = files()
-    if layout.pieces == 1:
-        return replace(layout, in_one_task=bool(read))
-    return replace(layout, by_files=split_files(read, layout.pieces) is not None)
+    for pieces in (count_pieces(read), layout.pieces):
+        if split_files(read, pieces) is not None:
+            return replace(layout, pieces=pieces, by_files=True)
+    return replace(layout, in_one_task=layout.pieces == 1 and bool(read))
+
+
+def arrive_by_key(
+    layout: Layout,
+    model: ModelFile,
+    columns: Sequence[StructField],
+    input_bytes: int | None,
+    order: Sequence[str],
+) -> Layout:
+    """The layout of a model whose windows hand its rows over, if that can serve its files too.
+
+    `order` is what windows put rows in: sorted by that first, they are hardly sorted again. There
+    are as many pieces as a task can sort.
+    """
+    if not layout.spread or layout.partition_columns or input_bytes is None:
+        return layout
+    if not isinstance(model.strategy, _FROM_INPUTS_ALONE):
+        return layout
+    given = {column.name.lower() for column in columns}
+    kept = [name for name in dict.fromkeys(order) if name in given]
+    first = layout.cluster_by or _spelt(kept, columns)
+    pieces = max(2, -(-input_bytes // PIECE_BYTES))
+    return replace(layout, pieces=pieces, cluster_by=first, by_key=True)
 
 
 def reads_little(

@@ -11,6 +11,7 @@ from typing import Final
 from rocky.language.datatypes.types import StructField
 from rocky.language.functions.catalogue import find_function
 from rocky.language.syntax.row_wise import row_wise_query
+from rocky.language.syntax.windowed import WindowedQuery, windowed_query
 from rocky.run.prepare.known_inputs import KnownInput, MadeFrom
 
 MOST_LOOKED_UP_BYTES: Final = 10 << 20
@@ -37,12 +38,36 @@ def find_driving_input(sql: str, made_from: MadeFrom) -> KnownInput | None:
     return driving if all(map(_is_little, others)) else None
 
 
-def _may_be_collated(known: KnownInput) -> bool:
-    columns: tuple[StructField, ...] = ()
+_KEYS: Final = frozenset(
+    {"boolean", "tinyint", "smallint", "int", "bigint", "decimal", "date", "timestamp", "string"}
+)
+"""Types of which Spark hands rows over just as it is told: of floats it joins zeros first."""
+
+
+def find_windows(sql: str, made_from: MadeFrom) -> WindowedQuery | None:
+    """A query of windows whose rows can be handed over once, by columns of the table it reads."""
+    query = windowed_query(sql)
+    if query is None or not all(map(_makes_a_value_of_a_row, query.calls)):
+        return None
+    if not all(map(find_function, query.over)):
+        return None
+    known = made_from.named(query.table)
+    if known is None or {each.read for each in made_from.inputs} != {known.read}:
+        return None
+    if _COLLATION in sql.upper() or _may_be_collated(known):
+        return None
+    kinds = {each.name.lower(): each.type.kind for each in _columns_of(known)}
+    return query if all(kinds.get(key) in _KEYS for key in query.keys) else None
+
+
+def _columns_of(known: KnownInput) -> tuple[StructField, ...]:
     if known.pinned is not None:
-        columns = known.pinned.snapshot.schema
-    elif known.found is not None:
-        columns = known.found[0].columns
+        return known.pinned.snapshot.schema
+    return () if known.found is None else known.found[0].columns
+
+
+def _may_be_collated(known: KnownInput) -> bool:
+    columns = _columns_of(known)
     return not columns or any(_COLLATION in each.type.text.upper() for each in columns)
 
 

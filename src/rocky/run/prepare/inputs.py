@@ -9,14 +9,15 @@ every run has a Spark session of its own.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from rocky.analysis.compilation import Record, unpack_body
 from rocky.analysis.names import Names
 from rocky.compiler.fingerprints import Fingerprints
 from rocky.errors import InternalError
 from rocky.language.replacements import Replaced
-from rocky.language.syntax.references import bind_query
+from rocky.language.syntax.references import NO_HINTS, Hints, bind_query
+from rocky.language.syntax.row_wise import row_wise_query
 from rocky.ledger.provenance import ReadRecord
 from rocky.ledger.run_records import InputRecord
 from rocky.plan.budget import total_count
@@ -43,6 +44,9 @@ from rocky.run.prepare.pins import (
 from rocky.store.delta.snapshot import ROWS_HASH
 
 T = TypeVar("T")
+
+_SENT: Final = "BROADCAST({})".format
+"""The hint that sends a table to the tasks it is joined in."""
 
 
 class Inputs:
@@ -72,14 +76,24 @@ class Inputs:
         self._known: _Once[KnownInput] = _Once()
         self._bound: _Once[list[str]] = _Once()
         self._pieces: dict[str, tuple[KnownInput, int]] = {}
+        self._hints: dict[str, Hints] = {}
 
-    def made_from(self, key: str, driving: KnownInput | None = None, pieces: int = 0) -> MadeFrom:
+    def made_from(
+        self,
+        key: str,
+        driving: KnownInput | None = None,
+        pieces: int = 0,
+        hints: Hints = NO_HINTS,
+    ) -> MadeFrom:
         """What a model is made from. All tables it reads must be pinned.
 
-        With `pieces` its driving input is read in so many, from now on.
+        With `pieces` its driving input is read in so many, from now on, and with `hints` its query
+        has those.
         """
         if driving is not None:
             self._pieces[key] = (driving, pieces)
+        if hints:
+            self._hints[key] = hints
         inputs = tuple(self._know(read) for read in self._reads[key])
         if key in self._pieces:
             driving, pieces = self._pieces[key]
@@ -114,7 +128,11 @@ class Inputs:
         return self._bound_query(model, inputs).text
 
     def _bound_query(self, model: ModelFile, inputs: tuple[KnownInput, ...]) -> Replaced:
-        return bind_query(model.sql, self._view_names(model.key, inputs))
+        hints = dict(self._hints.get(model.key, NO_HINTS))
+        if any(each.looked_up for each in inputs):
+            query = row_wise_query(model.sql)
+            hints = {} if query is None else dict.fromkeys(query.named_lookups, _SENT)
+        return bind_query(model.sql, self._view_names(model.key, inputs), hints)
 
     def origins_of(self, key: str) -> Iterator[QueryOrigin]:
         """The query of a model, and those of models without tables that it is built over."""

@@ -220,6 +220,7 @@ def _layout(layout: Layout | None) -> LayoutRecord | None:
         layout.cluster_by,
         layout.max_rows_per_file,
         layout.by_files or None,
+        layout.by_key or None,
     )
 
 

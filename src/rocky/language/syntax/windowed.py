@@ -1,0 +1,195 @@
+"""Windowed queries: windows over one table, all by the same columns, every row of which is kept.
+
+Such a query hands its rows over once, by those columns. Told where the windows read into how many
+tasks, it needs not do so again for the files of its table. A query that filters what windows gave
+is none: Spark may then drop rows before it hands them over.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlglot import exp
+
+from rocky.diagnostics.diagnostic import Span
+from rocky.language.syntax.parser import SyntaxProblem, parse_query, with_deep_stack
+
+_CLAUSES: Final = frozenset({"expressions", "from_", "where", "with_"})
+_OF_A_TABLE: Final = frozenset({"this", "db", "catalog", "alias"})
+_OF_A_SUBQUERY: Final = frozenset({"this", "alias"})
+_OF_A_WINDOW: Final = frozenset({"this", "partition_by", "order", "spec", "over"})
+_OVER_ROWS: Final = (exp.AggFunc, exp.Any, exp.WithinGroup, exp.Filter, exp.UDTF)
+
+
+@dataclass(frozen=True, slots=True)
+class WindowedQuery:
+    """What a windowed query reads, and by which of the table's columns, in lower case.
+
+    `place` is the name in the text that the windows read from, `order` what the first of them that
+    has an order puts rows in, as far as that is columns. `calls` are the functions that it
+    calls for a row, in lower case, `over` those that it calls over rows.
+    """
+
+    table: tuple[str, ...]
+    keys: tuple[str, ...]
+    place: Span
+    order: tuple[str, ...] = ()
+    calls: frozenset[str] = frozenset()
+    over: frozenset[str] = frozenset()
+
+
+def windowed_query(sql: str) -> WindowedQuery | None:
+    """What a windowed query is made of; None for any other query."""
+    try:
+        return _find(sql)
+    except RecursionError:
+        return with_deep_stack(lambda: _find(sql))
+
+
+def _find(sql: str) -> WindowedQuery | None:
+    parsed = parse_query(sql)
+    if isinstance(parsed, SyntaxProblem):
+        return None
+    chain = _chain(parsed.tree)
+    if chain is None:
+        return None
+    selects, table = chain
+    windows = list(parsed.tree.find_all(exp.Window))
+    if not windows or not _are_alone(parsed.tree, selects, table):
+        return None
+    owner = windows[0].parent_select
+    start = next((at for at, each in enumerate(selects) if each is owner), None)
+    if start is None or any(each.args.get("where") for each in selects[:start]):
+        return None
+    source = selects[start].args["from_"].this
+    keys = _common_keys(windows, selects[start], source)
+    if not keys or not all(_hands_on(each, keys) for each in selects[start + 1 :]):
+        return None
+    place = _place(source)
+    of_windows = {id(_function_of(each)) for each in windows}
+    calls: tuple[set[str], set[str]] = (set(), set())
+    for node in parsed.tree.find_all(exp.Anonymous):
+        calls[id(node) in of_windows].add(str(node.this).lower())
+    parts = tuple(part.name.lower() for part in table.parts)
+    if place is None:
+        return None
+    order = next((found for found in map(_order, windows) if found), ())
+    return WindowedQuery(parts, keys, place, order, *map(frozenset, calls))
+
+
+def _order(window: exp.Window) -> tuple[str, ...]:
+    """The columns that a window's rows are in order by: those before one that is none, or falls."""
+    found: list[str] = []
+    order = window.args.get("order")
+    for each in order.expressions if order is not None else ():
+        if not isinstance(each.this, exp.Column) or each.args.get("desc"):
+            break
+        found.append(each.this.name.lower())
+    return tuple(found)
+
+
+def _chain(tree: Any) -> tuple[list[exp.Select], exp.Table] | None:
+    """The queries from the outermost to the one that reads the table, each over the next."""
+    found: list[exp.Select] = []
+    named: dict[str, Any] = {}
+    node = tree
+    while True:
+        if isinstance(node, exp.Subquery) and _has_only(node, _OF_A_SUBQUERY):
+            node = node.this
+        elif isinstance(node, exp.Select) and _has_only(node, _CLAUSES):
+            start, given = node.args.get("from_"), node.args.get("with_")
+            # Names inside of names mean other things in other places: only those of the whole.
+            if start is None or (given is not None and (found or given.args.get("recursive"))):
+                return None
+            named |= {} if given is None else {e.alias.lower(): e for e in given.expressions}
+            found.append(node)
+            node = start.this
+        elif isinstance(node, exp.Table) and _has_only(node, _OF_A_TABLE):
+            used = named.get(node.name.lower()) if len(node.parts) == 1 else None
+            if used is None:
+                return (found, node) if isinstance(node.this, exp.Identifier) else None
+            if used.args["alias"].args.get("columns"):
+                return None
+            # A name means those before it, not itself.
+            before = list(named)[: list(named).index(node.name.lower())]
+            named = {name: named[name] for name in before}
+            node = used.this
+        else:
+            return None
+
+
+def _are_alone(tree: Any, selects: list[exp.Select], table: exp.Table) -> bool:
+    """Whether a query reads nothing else, and looks at several rows in windows only."""
+    known = {id(each) for each in selects}
+    for node in tree.walk():
+        if isinstance(node, exp.Select):
+            if id(node) not in known:
+                return False
+        elif isinstance(node, exp.SetOperation | exp.Values) or node.args.get("pipe"):
+            return False
+        elif isinstance(node, exp.Table):
+            if node is not table and not isinstance(node.parent, exp.From):
+                return False
+        elif isinstance(node, _OVER_ROWS):
+            return False
+    return True
+
+
+def _common_keys(
+    windows: list[exp.Window], select: exp.Select, source: exp.Expr
+) -> tuple[str, ...]:
+    """The columns that all windows are over; none where they differ, or are no plain columns."""
+    found = {_keys(each, source.alias_or_name.lower()) for each in windows}
+    written = {id(each) for each in _written_windows(select)}
+    if len(found) != 1 or any(id(each) not in written for each in windows):
+        return ()
+    return found.pop()
+
+
+def _written_windows(select: exp.Select) -> Iterator[exp.Expr]:
+    for expression in select.expressions:
+        yield from expression.find_all(exp.Window)
+
+
+def _keys(window: exp.Window, source: str) -> tuple[str, ...]:
+    columns = window.args.get("partition_by") or ()
+    if not _has_only(window, _OF_A_WINDOW):
+        return ()
+    if not all(
+        isinstance(each, exp.Column)
+        and isinstance(each.this, exp.Identifier)
+        and each.table.lower() in ("", source)
+        and not each.args.get("db")
+        for each in columns
+    ):
+        return ()
+    return tuple(each.name.lower() for each in columns)
+
+
+def _hands_on(select: exp.Select, keys: tuple[str, ...]) -> bool:
+    """Whether a query gives columns as it gets them, by their own names."""
+    made = select.expressions
+    if len(made) == 1 and isinstance(made[0], exp.Star) and _has_only(made[0], frozenset()):
+        return True
+    if any(each.is_star for each in made):
+        return False
+    names = [each.alias_or_name.lower() for each in made]
+    plain = {each.name.lower() for each in made if isinstance(each, exp.Column)}
+    return all(names.count(key) == 1 and key in plain for key in keys)
+
+
+def _function_of(window: exp.Window) -> Any:
+    function = window.this
+    return function.this if isinstance(function, exp.IgnoreNulls | exp.RespectNulls) else function
+
+
+def _place(source: exp.Expr) -> Span | None:
+    """Where the name of a relation stands; None of one that has none."""
+    if not isinstance(source, exp.Table):
+        return None
+    first, last = source.parts[0].meta, source.parts[-1].meta
+    return Span(first["start"], last["end"] + 1) if "start" in first else None
+
+
+def _has_only(node: exp.Expr, keys: frozenset[str]) -> bool:
+    return {key for key, value in node.args.items() if value} <= keys
