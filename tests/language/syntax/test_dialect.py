@@ -7,6 +7,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.parsers.spark import SparkParser
 
+from rocky.language.syntax.dialect import tokenize
 from rocky.language.syntax.parser import ParsedQuery, parse_query
 
 QUERY = "SELECT nvl(a, 1) AS b, CAST(c AS INT) AS d FROM t"
@@ -35,3 +36,10 @@ def test_the_library_is_as_it_was_while_a_query_is_parsed():
         sys.setprofile(None)
 
     assert [(True, True)] == seen
+
+
+def test_the_tokens_of_a_text_are_held_by_nobody_but_who_asked_for_them():
+    tokens = tokenize("SELECT 1")
+    ours_alone: list[Any] = []
+
+    assert sys.getrefcount(ours_alone) == sys.getrefcount(tokens)

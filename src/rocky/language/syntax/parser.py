@@ -377,11 +377,14 @@ def _leaf_range(node: exp.Expr) -> tuple[int, int]:
         if meta:
             start = meta.get("start")
             if start is not None:
-                low = min(low, start)
-                high = max(high, meta["end"])
+                # Compared and not handed to `min` and `max`, which takes twice as long.
+                if start < low:
+                    low = start
+                if meta["end"] > high:
+                    high = meta["end"]
         for value in each.args.values():
-            if isinstance(value, list):
-                stack.extend(item for item in value if isinstance(item, exp.Expr))
-            elif isinstance(value, exp.Expr):
+            if isinstance(value, exp.Expr):
                 stack.append(value)
+            elif isinstance(value, list):
+                stack += [item for item in value if isinstance(item, exp.Expr)]
     return low, high
