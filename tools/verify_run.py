@@ -17,7 +17,7 @@ import subprocess
 import sys
 from collections import Counter, defaultdict
 from contextlib import closing, contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import chain, combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -272,8 +272,18 @@ class Audit:
         places = (place.rsplit("/", 3) for place in {*self.there, *(path.rpartition("/")[0] for path in self.written_at)})
         self.named = {(root, ".".join(parts)): "/".join([root, *parts]) for root, *parts in places}  # a part may have a dot in it
     def check_run(self, where, maker, run):
-        done, looked = [self.executions.get((maker[0], each["model_name"].lower())) for each in run["models_executed"]], self.runs.get(run.get("unchanged_since", maker[0]), {})
-        self.expect((done == run["models_executed"] and len(done) == self.models[maker[0]] and (looked is run or (looked.get("status") == "Success" and "unchanged_since" not in looked))) or run["status"] == "Running", "record_inconsistent", where, "its models are not as recorded")
+        done = [self.executions.get((maker[0], each["model_name"].lower())) for each in run["models_executed"]]
+        self.expect((done == run["models_executed"] and len(done) == self.models[maker[0]]) or run["status"] == "Running", "record_inconsistent", where, "its models are not as recorded")
+        if "unchanged_since" in run:  # it goes by what another found, which looked itself, within a day, found all as it was, and wrote its tables before nobody else did
+            looked = self.runs.get(run["unchanged_since"], {})
+            models = {str(each.get("target")).lower(): each for each in looked.get("models_executed", ())}
+            left = all(not {"commits", "adopted", "metrics"} & {*each} and (each["status"] == "reused" or (each["status"], each.get("decision")) == ("success", "skip")) for each in models.values())
+            wrote = {row.get("target", "").lower() for (each, _), row in self.executions.items() if run["unchanged_since"] < each < maker[0] and row.get("commits") and self.runs.get(each, {}).get("warehouse") == run["warehouse"]}
+            same = all(run.get(name) == looked.get(name) for name in ("warehouse", "config_hash", "pipeline")) and not {"plan_id", "started_anew"} & {*run} and not run.get("full_refresh")
+            apart = datetime.fromisoformat(run["started_at"]) - datetime.fromisoformat(looked.get("started_at", run["started_at"]))
+            soon = looked and timedelta() <= apart < timedelta(days=1) and run.get("fence", 1) > looked.get("fence", 0)
+            fits = soon and left and same and not wrote & {*models} and looked["status"] == "Success" and "unchanged_since" not in looked
+            self.expect(fits, "record_inconsistent", where, "it says that nothing had changed since a run that it cannot go by")
     def place_of(self, run_id, target):
         return self.named.get((root := self.runs.get(run_id, {}).get("warehouse"), target)) or f"{root}/{str(target).replace('.', '/', 2)}"
     def state(self, run_id, place, version):  # a table at a version; nothing of one that was dropped and made again since

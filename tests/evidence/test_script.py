@@ -19,7 +19,7 @@ def project(tmp_path_factory) -> Recorded:
     return Recorded.make(tmp_path_factory.mktemp("shop"))
 
 
-def test_it_has_fewer_than_480_lines_and_imports_only_the_standard_library_and_blake3():
+def test_it_has_fewer_than_490_lines_and_imports_only_the_standard_library_and_blake3():
     text = SCRIPT.read_text()
     imported = set()
     for node in ast.walk(ast.parse(text)):
@@ -28,7 +28,7 @@ def test_it_has_fewer_than_480_lines_and_imports_only_the_standard_library_and_b
         elif isinstance(node, ast.ImportFrom):
             imported.add(str(node.module).partition(".")[0])
 
-    assert len(text.splitlines()) < 480
+    assert len(text.splitlines()) < 490
     assert {"blake3"} == imported - set(sys.stdlib_module_names)
 
 

@@ -8,16 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from rocky.errors import ConcurrentChange, InputNotBuilt, LedgerLocked, RunRefused, StateLost
+from rocky.errors import InputNotBuilt, LedgerLocked, RunRefused, StateLost
 from rocky.evidence.retention.decisions import Retention
 from rocky.evidence.retention.ledger_facts import load_ledger_facts
 from rocky.evidence.scope import VerificationScope
 from rocky.ledger import open_ledger
+from rocky.ledger.provenance import CollectedFile
 from rocky.ledger.run_records import RunStatus
 from rocky.run.prepare.environment import Environment
 from rocky.run.prepare.resources import RunParameters
 from rocky.run.reuse.unchanged import LOOK_AGAIN_AFTER
-from tests.evidence.mutations import compact, opened, rows_of
+from tests.evidence.mutations import compact, opened
+from tests.evidence.retention.histories import a_run
 from tests.evidence.shops import Recorded, audit, codes, script_codes, verify
 from tests.run.runs import Shop, reasons, statuses
 from tests.table_files import data_files
@@ -109,20 +111,56 @@ class TestItsRecord:
         by_script.check()
         assert ["file_changed"] == script_codes(by_script)
 
-    def test_one_that_names_a_run_which_did_not_look_is_found(self, shop):
-        shop.run()
-        shop.run()
-        run = shop.records()[0].run_id
-        for named in ("run-20200101-000000-000", shop.records()[1].run_id):
-            with opened(Recorded(shop.root)) as connection:
-                table, key, value = next(
-                    row for row in rows_of(connection, "run_history") if row[1] == run
-                )
-                said = compact({**json.loads(value), "unchanged_since": named})
-                connection.execute(f"UPDATE {table} SET value = ? WHERE key = ?", (said, key))
+    @pytest.mark.parametrize(
+        ("says", "why"),
+        [
+            ({"unchanged_since": "run-20200101-000000-000"}, "not there"),
+            ({"unchanged_since": "{unchanged}"}, "did not look at everything itself"),
+            ({"unchanged_since": "{built}"}, "built or moved"),
+            ({"started_at": "2026-02-09T12:00:00.000000Z"}, "within the day before"),
+            ({"started_at": "2026-01-01T12:00:00.000000Z"}, "within the day before"),
+            ({"config_hash": "00" * 32}, "other settings"),
+            ({"pipeline": "other"}, "other settings"),
+            ({"full_refresh": True}, "more was asked"),
+            ({"fence": 1}, "later fencing token"),
+        ],
+    )
+    def test_one_that_goes_by_what_it_cannot_is_found(self, shop, says, why):
+        looked, built = (each.run_id for each in shop.records())
+        unchanged = shop.run().run_id
+        run = shop.run().run_id
+        names = {"{unchanged}": unchanged, "{built}": built}
+        with opened(Recorded(shop.root)) as connection:
+            (value,) = connection.execute(
+                "SELECT value FROM run_history WHERE key = ?", (run,)
+            ).fetchone()
+            changed = {key: names.get(str(each), each) for key, each in says.items()}
+            said = compact({**json.loads(value), **changed})
+            connection.execute("UPDATE run_history SET value = ? WHERE key = ?", (said, run))
+        assert looked != run
 
-            assert "record_inconsistent" in codes(verify(shop.root).findings)
-            assert "record_inconsistent" in script_codes(audit(shop.root))
+        assert [why] == [
+            why
+            for each in verify(shop.root).findings
+            if "nothing had changed" in each.message and why in each.message
+        ]
+        assert "nothing had changed" in " ".join(audit(shop.root).findings)
+
+    def test_one_that_passes_over_a_table_that_was_written_is_found(self, shop):
+        looked = shop.records()[0].run_id
+        built = shop.run("alone", options=RunParameters(parallel=1, rebuild=True)).run_id
+        shop.run()
+        run = shop.run().run_id
+        with opened(Recorded(shop.root)) as connection:
+            (value,) = connection.execute(
+                "SELECT value FROM run_history WHERE key = ?", (run,)
+            ).fetchone()
+            said = compact({**json.loads(value), "unchanged_since": looked})
+            connection.execute("UPDATE run_history SET value = ? WHERE key = ?", (said, run))
+
+        message = f"and `{built}` wrote `spark_catalog.default.alone` in between"
+        assert any(message in each.message for each in verify(shop.root).findings)
+        assert "nothing had changed" in " ".join(audit(shop.root).findings)
 
     def test_what_it_stands_on_is_kept_as_long_as_it_is(self, shop):
         _built, looked = reversed([each.run_id for each in shop.records()])
@@ -151,6 +189,15 @@ CHANGES = {
         '[[source]]\nname = "raw.orders"\nformat = "csv"\npath = "data/orders.csv"\n'
         'columns = [ { name = "id", type = "int" }, { name = "country", type = "string" } ]\n',
     ),
+    "whether it may be skipped": ("models/alone.toml", "[skip]\neligible = false\n"),
+    "whether a query that it reads is deterministic": (
+        "models/large.toml",
+        '[strategy]\ntype = "ephemeral"\n[skip]\ndeterministic = false\n',
+    ),
+    "a tag": ("models/alone.toml", '[tags]\nteam = "b"\n'),
+    "a tag of a seed": ("seeds/countries.toml", '[tags]\nteam = "b"\n'),
+    "where a seed lies": ("seeds/countries.toml", '[target]\nschema = "other"\n'),
+    "where a table lies": ("models/alone.toml", '[target]\nschema = "other"\n'),
     "settings": (
         "rocky.toml",
         '[pipeline.shop]\nmodels = "models/**"\n[store]\ncanonical = false\n',
@@ -163,6 +210,31 @@ class TestLookingAgain:
     def test_whatever_is_edited(self, shop, what):
         assert looked_at_nothing(shop)
         shop.write(*CHANGES[what])
+
+        assert not looked_at_nothing(shop)
+
+    def test_where_a_table_lies_that_is_only_read(self, shop):
+        before = (shop.root / "models/by_country.sql").read_text()
+        shop.write("models/by_country.sql", "SELECT 'x' AS label, CAST(99 AS BIGINT) AS n")
+        shop.write("models/by_country.toml", '[target]\nschema = "other"\n')
+        shop.run("by_country")
+        (shop.root / "models/by_country.toml").unlink()
+        shop.write("models/by_country.sql", before)
+        for _ in range(3):
+            shop.run("report")
+        assert looked_at_nothing(shop, "report")
+        shop.write("models/by_country.toml", '[target]\nschema = "other"\n')
+
+        assert not looked_at_nothing(shop, "report")
+        assert [(99,)] == shop.rows("report")
+
+    def test_a_variable_of_the_settings(self, shop):
+        shop.write("models/alone.toml", '[skip]\neligible = "${E}"\n')
+        shop.env = {"E": "true"}
+        for _ in range(2):
+            shop.run()
+        assert looked_at_nothing(shop)
+        shop.env = {"E": "false"}
 
         assert not looked_at_nothing(shop)
 
@@ -282,9 +354,9 @@ class TestLookingAgain:
         shop.run()
 
         def forget() -> None:
+            gone = CollectedFile("0" * 64, "gone.parquet", "other", 1, shop.now, "nothing needs it")
             with open_ledger(shop.root / STATE) as ledger:
-                run_id = ledger.begin_run(shop.records()[0], ["spark_catalog.default.other"])
-                ledger.finish_run(run_id, RunStatus.SUCCESS, shop.now)
+                ledger.record_collected([gone])
 
         shop.on_finished = forget
         assert not looked_at_nothing(shop)
@@ -320,6 +392,14 @@ class TestGates:
         ):
             shop.run()
 
+    def test_runs_of_other_tables_that_begin_or_die_meanwhile_change_nothing(self, shop):
+        with open_ledger(shop.root / STATE) as ledger:
+            ledger.begin_run(a_run(shop.now), ["spark_catalog.default.other"])
+            assert looked_at_nothing(shop)
+        # It is over, and never said so.
+        assert looked_at_nothing(shop)
+        assert [] == codes(verify(shop.root).findings)
+
     def test_what_is_read_and_was_never_built_refuses_it(self, shop):
         shop.run("report")
         assert looked_at_nothing(shop, "report")
@@ -329,14 +409,21 @@ class TestGates:
         with pytest.raises(InputNotBuilt):
             shop.run("report")
 
-    def test_a_change_after_it_was_looked_at_fails_it(self, shop):
-        shop.on_begin = lambda _: data_files(shop.folder("report"))[0].unlink()
-        with pytest.raises(ConcurrentChange, match="run again"):
-            shop.run()
-        failed = shop.records()[0]
-        shop.on_begin = lambda _: None
+    def test_a_change_after_it_was_looked_at_is_looked_at(self, shop):
+        began = []
 
-        assert RunStatus.FAILURE == failed.status
-        assert "run again" in failed.reason
-        assert "missing or damaged" in reasons(shop.run())["report"]
+        def damage(run_id: str) -> None:
+            if not began:
+                data_files(shop.folder("report"))[0].unlink()
+            began.append(run_id)
+
+        shop.on_begin = damage
+        report = shop.run()
+        looked, given_up = sorted(shop.records()[:2], key=lambda each: each.run_id, reverse=True)
+
+        assert began == [given_up.run_id, looked.run_id]
+        assert (report.run_id, 0) == (looked.run_id, report.exit_code)
+        assert "missing or damaged" in reasons(report)["report"]
+        assert RunStatus.INTERRUPTED == given_up.status
+        assert "something changed while it began" in given_up.reason
         assert [] == codes(verify(shop.root).findings)

@@ -199,8 +199,6 @@ def load_ledger_records(
         _check_models(run, models.pop(run.run_id, []), findings)
         root = places.root(run.warehouse) if run.warehouse is not None else None
         recorded.runs[run.run_id] = replace(run, models_executed=(), warehouse=root)
-    for run in recorded.runs.values():
-        _check_unchanged(run, recorded, findings)
     for run_id in models:
         why = "models were recorded for a run that has no record"
         findings.add(FindingCode.RECORD_MISSING, f"run_history {run_id}", why)
@@ -271,25 +269,6 @@ def _keys_of(record: Any, key: str) -> tuple[str, ...]:
             return (key_of(record.name.lower()), former_key(record))
         case _:
             return (key,)
-
-
-def _check_unchanged(run: RunRecord, recorded: LedgerRecords, findings: Findings) -> None:
-    """A run in which nothing had changed names the one that looked at everything last.
-
-    That one is not forgotten before those that name it.
-    """
-    if run.unchanged_since is None:
-        return
-    looked = recorded.runs.get(run.unchanged_since)
-    findings.expect(
-        looked is not None
-        and looked.status is RunStatus.SUCCESS
-        and looked.unchanged_since is None,
-        FindingCode.RECORD_INCONSISTENT,
-        f"run_history {run.run_id}",
-        f"it says that nothing changed since `{run.unchanged_since}`, which is no run that looked"
-        " at everything",
-    )
 
 
 def _check_models(run: RunRecord, models: list[ModelExecution], findings: Findings) -> None:

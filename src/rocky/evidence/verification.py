@@ -52,6 +52,7 @@ from rocky.evidence.tables import (
     find_tables,
     place_of_execution,
 )
+from rocky.evidence.unchanged_runs import check_unchanged_runs
 from rocky.ledger.chain import BEFORE_FIRST, CHAIN_TABLE, Head
 from rocky.ledger.readers.evidence import EvidenceReader, open_evidence_reader
 from rocky.ledger.run_records import ArtifactRecord, ModelExecution
@@ -148,6 +149,7 @@ class _Verifier:
             self._reader = reader.of_runs(recent | reader.rested_upon())
         self._places = Places(open_warehouse)
         self._recorded = load_ledger_records(self._reader, self._places, findings)
+        check_unchanged_runs(self._recorded, findings)
         self._drops = DroppedTables(self._recorded, findings)
         runs = self._recorded.runs
         if (asked := runs.get(scope.run_id or "")) is not None:

@@ -6,7 +6,7 @@ with a default, never rename one. What is not known is None here and absent ther
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
@@ -269,6 +269,17 @@ class RunRecord(Record):
     def died(self) -> bool:
         """Whether the run's process was killed before it could say how it went."""
         return self.reason == DIED
+
+
+GONE_BY_FOR: Final = timedelta(days=1)
+"""For how long runs may go by one that looked at everything."""
+
+
+def left_as_it_was(execution: ModelExecution) -> bool:
+    """Whether a run found a table as it should be, and did nothing with it."""
+    idle = execution.status is ModelStatus.SUCCESS and execution.decision == "skip"
+    moved = execution.commits or execution.adopted or execution.metrics is not None
+    return (idle or execution.status is ModelStatus.REUSED) and not moved
 
 
 def unchanged_executions(looked: RunRecord, at: datetime) -> tuple[ModelExecution, ...]:

@@ -4,12 +4,13 @@ Leftovers are files of an unfinished run that no version refers to. They go an h
 written, when no writer can still want them.
 """
 
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from threading import Event
 from typing import Final
 
-from rocky.errors import ClaimLost, LedgerLocked, StateSyncFailed
+from rocky.errors import ClaimLost, ConcurrentChange, LedgerLocked, StateSyncFailed
 from rocky.ledger.writer import Ledger
 from rocky.plan.adapters import choose_adapter
 from rocky.plan.intervals import windows_of
@@ -119,7 +120,9 @@ def run_unless_unchanged(
     refuse_errors(plan)
     unchanged = find_unchanged(plan, resources, options)
     if unchanged is not None:
-        return run_unchanged(plan, resources, options, unchanged, listener=listener)
+        # What changes meanwhile is seen once the tables are claimed.
+        with suppress(ConcurrentChange):
+            return run_unchanged(plan, resources, options, unchanged, listener=listener)
     glance = ProjectGlance(plan, resources, options, settled_ns)
     report = run_plan(plan, resources, options, listener=listener, stop=stop)
     glance.remember(report)

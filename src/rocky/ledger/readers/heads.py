@@ -73,25 +73,17 @@ class HeadsReader(LedgerReader):
         )
         return bool(rows) and self._entry(rows[0][0]).head == head
 
-    def has_only_of(self, run_id: str, seq: int) -> bool:
-        """Whether all that was recorded after an entry is of one run."""
+    def has_only_runs_since(self, seq: int, run_id: str = "") -> bool:
+        """Whether all that was recorded after an entry is that runs began and ended.
+
+        Besides what is of one run. Whatever others do with a table, a source or a watermark leaves
+        a row of another kind.
+        """
         others = self._ask(
-            f"SELECT 1 FROM {CHAIN_TABLE} WHERE key > ? AND {KEY_OF_ENTRY} <> ?"  # noqa: S608 - our own names
+            f"SELECT 1 FROM {CHAIN_TABLE} WHERE key > ? AND {TABLE_OF_ENTRY} <> 'run_history'"  # noqa: S608 - our own names
             f" AND {KEY_OF_ENTRY} NOT LIKE ? LIMIT 1",
             entry_key(seq),
-            run_id,
             f"{run_id}|%",
-        )
-        return not others
-
-    def has_only_unchanged_since(self, seq: int) -> bool:
-        """Whether all that was recorded after an entry are runs in which nothing had changed."""
-        others = self._ask(
-            f"SELECT 1 FROM {CHAIN_TABLE} AS entry WHERE key > ? AND NOT ("  # noqa: S608 - our own names
-            "json_extract(entry.value, '$.table') = 'run_history' AND EXISTS ("
-            "SELECT 1 FROM run_history AS run WHERE run.key = json_extract(entry.value, '$.key')"
-            " AND json_extract(run.value, '$.unchanged_since') IS NOT NULL)) LIMIT 1",
-            entry_key(seq),
         )
         return not others
 

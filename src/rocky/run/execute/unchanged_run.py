@@ -7,7 +7,7 @@ has no record of its own for each model: what it would say of them is what that 
 from contextlib import ExitStack
 from dataclasses import replace
 
-from rocky.errors import RockyError
+from rocky.errors import ConcurrentChange, RockyError
 from rocky.evidence.retention.sweep import sweep_if_due
 from rocky.ledger.record import RunId
 from rocky.ledger.run_records import RunStatus, unchanged_executions
@@ -53,7 +53,7 @@ def run_unchanged(
             report = _report(plan, run_id, options, found, times, listener or SilentListener())
         except BaseException as error:
             said = str(error) if isinstance(error, RockyError) else ""
-            interrupted = isinstance(error, KeyboardInterrupt)
+            interrupted = isinstance(error, KeyboardInterrupt | ConcurrentChange)
             ledger.finish_run(
                 run_id,
                 RunStatus.INTERRUPTED if interrupted else RunStatus.FAILURE,

@@ -23,21 +23,23 @@ from rocky.errors import ConcurrentChange, RockyError
 from rocky.ledger.chain import Head
 from rocky.ledger.readers.heads import HeadsReader, open_heads_reader
 from rocky.ledger.record import RunId
-from rocky.ledger.run_records import ModelExecution, RunRecord, RunStatus
+from rocky.ledger.run_records import GONE_BY_FOR, RunRecord, RunStatus, left_as_it_was
 from rocky.ledger.writer import Ledger
 from rocky.plan.steps import RunPlan
 from rocky.project.cache import load_values, pack, save_values
-from rocky.project.python_imports import import_doubt
+from rocky.project.configuration.blocks import State
+from rocky.project.configuration.hooks import NO_HOOKS
 from rocky.run.checksums import FileState, is_stable, state_of
 from rocky.run.comments import ProjectComments
 from rocky.run.engine.sources import declaration_hash
 from rocky.run.materialize.mask_sql import mask_sql_of
 from rocky.run.materialize.seeds import seed_hash
-from rocky.run.outcomes import PipelineContribution, RunResult, is_left_alone
+from rocky.run.outcomes import PipelineContribution, RunResult
 from rocky.run.prepare.claims import is_remote_unreadable, targets_of
 from rocky.run.prepare.pins import identify_source, pipeline_inputs, target_of_table
 from rocky.run.prepare.preconditions import sources_of
 from rocky.run.prepare.resources import RunParameters, RunResources
+from rocky.run.reuse.history import find_nondeterminism
 from rocky.store.delta.log import LOG_FOLDER
 from rocky.store.delta.snapshot import Snapshot
 from rocky.store.warehouse import Table, Warehouse
@@ -50,8 +52,8 @@ _ROWS: Final = Decoder(dict[str, _Row])
 _LEDGERS_KEPT: Final = 3
 """Of production and some branches: each has a ledger of its own."""
 _NO_TIME: Final = timedelta()
-LOOK_AGAIN_AFTER: Final = timedelta(days=1)
-"""How long a run that looked at everything is gone by: records are then at most a day apart."""
+LOOK_AGAIN_AFTER: Final = GONE_BY_FOR - timedelta(hours=1)
+"""How old a run that looked at everything may be: to ask all sources may take its time, too."""
 _LOG_FILES: Final = 64
 """How many files of a log are looked at, the newest: a table is read from its last checkpoint on,
 and every tenth version has one."""
@@ -66,15 +68,17 @@ class UnchangedProject:
     files: Mapping[str, FileState]
 
     def stands(self, ledger: Ledger) -> bool:
-        """Whether nothing was recorded since but unchanged runs, and every file is as it was."""
+        """Whether nothing was recorded since but that runs began, and every file is as it was."""
         with _heads(ledger) as heads:
-            recorded = heads.has(self.head) and heads.has_only_unchanged_since(self.head.seq)
+            recorded = heads.has(self.head) and heads.has_only_runs_since(self.head.seq)
         return recorded and _are_as_remembered(self.files)
 
     def check(self, ledger: Ledger) -> None:
         """Raise ConcurrentChange unless it still stands."""
         if not self.stands(ledger):
-            raise ConcurrentChange("a table was changed while this run began; run again")
+            raise ConcurrentChange(
+                "something changed while it began, so a run looked at everything"
+            )
 
 
 def find_unchanged(
@@ -91,7 +95,7 @@ def find_unchanged(
     looked = _recorded(ledger, RunId(run_id))
     if looked is None or not _NO_TIME <= resources.clock() - looked.started_at < LOOK_AGAIN_AFTER:
         return None
-    if _facts(plan, resources) != facts:
+    if _facts(plan, resources, options) != facts:
         return None
     found = UnchangedProject(looked, Head(seq, entry_hash), files)
     # Last, so that what may change before the tables are claimed is little.
@@ -118,7 +122,7 @@ class ProjectGlance:
         if _stamp(plan) is not None and _may_stand(plan, resources, options):
             self._folders = _states(_log_folders(plan, resources.warehouse))
             self._head = resources.ledger.head()
-            self._facts = None if self._folders is None else _facts(plan, resources)
+            self._facts = None if self._folders is None else _facts(plan, resources, options)
 
     def remember(self, report: RunResult) -> None:
         """Keep what a run found, if it left everything as it was; losing it costs only time."""
@@ -142,7 +146,7 @@ class ProjectGlance:
         """What is remembered of a run; None if anything may have changed meanwhile, or since."""
         with _heads(self._resources.ledger) as heads:
             head = heads.head()
-            if head is None or not heads.has_only_of(run_id, self._head.seq):
+            if head is None or not heads.has_only_runs_since(self._head.seq, run_id):
                 return None
         files = self._files()
         if files is None or self._facts is None:
@@ -195,34 +199,44 @@ def _stamp(plan: RunPlan) -> bytes | None:
     return plan.compilation.models.stamp or None
 
 
-def _facts(plan: RunPlan, resources: RunResources) -> str | None:
+def _facts(plan: RunPlan, resources: RunResources, options: RunParameters) -> str | None:
     """A hash of all that decides beside tables and ledger; None when a source cannot tell."""
     project, environment = plan.project, resources.environment
     sources = _source_identities(plan, resources)
     if sources is None or environment is None:
         return None
-    fingerprints = fingerprints_of(plan.compilation, [step.key for step in plan.steps])
-    comments = ProjectComments(plan.compilation)
-    steps = []
-    for step in plan.steps:
-        if step.kind == "seed":
-            code = seed_hash(project.seeds[step.key], mask_sql_of(plan.compilation, step.key))
-            said = repr(comments.of_seed(step.key))
-        else:
-            doubt = import_doubt(project.models[step.key])
-            code = repr((fingerprints.get(step.key), doubt))
-            said = repr(comments.of_model(step.key))
-        steps.append((step.id, step.kind, step.selected, repr(step.reads), code, said))
+    # Bytes of `rocky.toml` say nothing of variables, and what is secret tells itself by a hash.
+    config = project.config._replace(adapter={}, hook=NO_HOOKS, state=State())
     decided = (
         resources.warehouse.uri,
+        [table.prefix for table in _tables(plan, resources.warehouse)],
         environment.hash,
         project.config_hash.hex(),
-        repr(project.config.reuse),
+        repr((config, config.governance.key_fingerprint, plan.compilation.masks)),
+        options.notes.pipeline,
         sorted(plan.pinned),
-        steps,
+        list(_step_facts(plan)),
         sources,
     )
     return blake3(pack(decided)).hexdigest()
+
+
+def _step_facts(plan: RunPlan) -> Iterator[tuple[str, ...]]:
+    """What decides about each step, and all that its settings say: who knows what reads them."""
+    project, comments = plan.project, ProjectComments(plan.compilation)
+    fingerprints = fingerprints_of(plan.compilation, [step.key for step in plan.steps])
+    for step in plan.steps:
+        asked = step.id, step.kind, str(step.selected), repr(step.reads)
+        if step.kind == "seed":
+            seed = project.seeds[step.key]
+            code = seed_hash(seed, mask_sql_of(plan.compilation, step.key))
+            said = repr((comments.of_seed(step.key), seed.target, dict(seed.tags)))
+            yield (*asked, code, said)
+        else:
+            settings = project.models[step.key].settings_hash.hex()
+            chance = find_nondeterminism(plan, step.key)
+            code = repr((fingerprints.get(step.key), settings, chance))
+            yield (*asked, code, repr(comments.of_model(step.key)))
 
 
 def _source_identities(
@@ -293,12 +307,7 @@ def _are_as_remembered(files: Mapping[str, FileState]) -> bool:
 def _left_all_alone(report: RunResult) -> bool:
     """Whether a run found everything as it was, and has nothing to warn of."""
     fine = report.status is RunStatus.SUCCESS and not report.warnings and bool(report.outcomes)
-    return fine and all(_is_left_as_it_was(each.execution) for each in report.outcomes)
-
-
-def _is_left_as_it_was(execution: ModelExecution) -> bool:
-    moved = execution.commits or execution.adopted or execution.metrics is not None
-    return is_left_alone(execution) and not moved
+    return fine and all(left_as_it_was(each.execution) for each in report.outcomes)
 
 
 def _heads(ledger: Ledger) -> HeadsReader:
@@ -316,4 +325,4 @@ def _recorded(ledger: Ledger, run_id: RunId) -> RunRecord | None:
         found = reader.run(run_id)
     if found is None or found.status is not RunStatus.SUCCESS:
         return None
-    return found if all(map(_is_left_as_it_was, found.models_executed)) else None
+    return found if all(map(left_as_it_was, found.models_executed)) else None
