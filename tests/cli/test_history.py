@@ -25,6 +25,7 @@ from tests.cli.recorded import (
     running,
 )
 from tests.cli.test_schemas import SCHEMAS, check
+from tests.run.runs import Shop
 
 
 @pytest.fixture
@@ -376,3 +377,21 @@ def test_a_run_that_came_to_no_model_says_why(rocky, shop):
     assert (
         f"  ended     {' '.join(reason.split())}" in rocky("history", "--audit", "-o", "table").out
     )
+
+
+def test_runs_in_which_nothing_had_changed_say_so_and_are_counted(rocky, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shop = Shop(tmp_path)
+    for _ in range(4):
+        shop.run()
+    newest, _, looked, _ = (each["run_id"] for each in rocky("history").json["runs"])
+    listed = rocky("history", "-o", "table").out.splitlines()[1:]
+    last = rocky("history", newest, "-o", "table").out
+    answer, by_model = (
+        rocky("history", "--model", "report", *more) for more in ((), ("-o", "table"))
+    )
+
+    assert [True, True, False, False] == ["nothing changed" in each for each in listed]
+    assert f"nothing had changed since {looked}, which looked at each of them" in last
+    assert (2, looked) == (answer.json["unchanged_runs"], answer.json["executions"][0]["run_id"])
+    assert by_model.err.endswith("2 runs since found that nothing had changed\n")

@@ -9,7 +9,10 @@ from threading import Event, Timer
 import pytest
 
 from rocky.errors import InvalidRequest
+from rocky.operations.execution.saves import Saves, table_folders
 from rocky.operations.execution.watch import WatchRequest, watch
+from rocky.operations.workspace import load_workspace
+from tests.run.runs import PROJECT
 
 LONG = 20.0
 """No round is waited for longer; a watch that sees nothing ends without one."""
@@ -171,3 +174,13 @@ def test_an_interrupt_ends_it_without_a_complaint(shop):
         out, err = process.communicate(timeout=LONG)
 
     assert (0, "", "") == (process.returncode, out, err.strip())
+
+
+def test_the_folder_of_seals_is_not_watched(shop):
+    shop.write("rocky.toml", f'{PROJECT["rocky.toml"]}[evidence]\nseal_dir = "kept/seals"\n')
+    saves = Saves(shop.workspace)
+    saves.tables = table_folders(load_workspace(shop.workspace))
+
+    assert not saves.is_read(saves.root / "kept/seals/1.seal")
+    assert not saves.is_read(saves.root / "warehouse/spark_catalog")
+    assert saves.is_read(saves.root / "kept/notes.sql")

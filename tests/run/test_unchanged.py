@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from rocky.cli.render.run import render_run
 from rocky.errors import InputNotBuilt, LedgerLocked, RunRefused, StateLost
 from rocky.evidence.retention.decisions import Retention
 from rocky.evidence.retention.ledger_facts import load_ledger_facts
@@ -15,6 +16,7 @@ from rocky.evidence.scope import VerificationScope
 from rocky.ledger import open_ledger
 from rocky.ledger.provenance import CollectedFile
 from rocky.ledger.run_records import RunStatus
+from rocky.operations.execution.run_report import report_models
 from rocky.run.prepare.environment import Environment
 from rocky.run.prepare.resources import RunParameters
 from rocky.run.reuse.unchanged import LOOK_AGAIN_AFTER
@@ -86,6 +88,13 @@ class TestItsRecord:
             shop.heard.said
         )
         assert reasons(report)["report"].startswith("reused from run-")
+
+    def test_its_last_line_says_since_when(self, shop):
+        looked = shop.records()[0].run_id
+        report = report_models(shop.run())
+
+        assert looked == report.unchanged_since
+        assert render_run(report).endswith(f", nothing had changed since {looked}")
 
     def test_many_in_a_row_name_the_same_run(self, shop):
         looked = shop.records()[0].run_id

@@ -370,7 +370,8 @@ def _is_collected(artifact: ArtifactRecord, recorded: LedgerRecords) -> bool:
     return removed.collected_at > recorded.last_written(artifact.file_path)
 
 
-_TRIES: Final = 3
+_TRIES: Final = 10
+"""Runs that end while a verification goes on make it out of date; each is followed at once."""
 
 
 def verify_ledger(

@@ -91,8 +91,9 @@ class RunResult:
     """All there is to say of a run when it has ended.
 
     `outcomes` are in the plan's order and hold what was selected, and whatever else failed.
-    `warnings` are about the run as a whole. `unchanged` are tables of a pipeline that had nothing
-    new, `failed_sources` those that could not even be looked at, with why. `state_error` says why
+    `warnings` are about the run as a whole. `unchanged_since` is the run that this one goes by,
+    because nothing had changed since. `unchanged` are tables of a pipeline that had nothing new,
+    `failed_sources` those that could not even be looked at, with why. `state_error` says why
     the records are not where they are kept, of a run that is recorded here as its status says.
     `tests` are those of the models, if they were asked for.
     `seal` is the file of the seal that was made of it, `seal_error` why there is none.
@@ -111,6 +112,7 @@ class RunResult:
     budget: BudgetVerdict
     resumed_from: RunId | None = None
     pipeline: str | None = None
+    unchanged_since: RunId | None = None
     warnings: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
     failed_sources: Mapping[str, str] = field(default_factory=dict)

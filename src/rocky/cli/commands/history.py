@@ -19,6 +19,7 @@ from rocky.cli.render.history import (
 )
 from rocky.cli.render.run_account import render_account
 from rocky.cli.render.tables import Fitted, describe_dropped, format_moment, terminal_width
+from rocky.diagnostics.render import counted
 from rocky.operations.moments import FORMS, parse_moment
 from rocky.operations.records.history import (
     ExecutionsReport,
@@ -106,6 +107,10 @@ def _show_executions(
         write_line(render_audit([audited_execution(each) for each in report.executions]))
     elif report.executions:
         _show_table(settings, render_executions(report, terminal_width()))
+        if report.unchanged_runs and not settings.quiet:
+            write_note(
+                f"{counted(report.unchanged_runs, 'run')} since found that nothing had changed"
+            )
     elif not settings.quiet:
         first = f"`rocky run --model {report.model}` makes the first"
         write_note(_nothing(f"execution of `{report.model}`", since, first))

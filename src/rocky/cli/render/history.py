@@ -97,6 +97,8 @@ def describe_work(run: RunRecord) -> str:
         from rocky.cli.render.checks import describe_findings  # noqa: PLC0415
 
         said += describe_findings(run.check_outcomes, run.anomalies)
+    if run.unchanged_since is not None:
+        said.append("nothing changed")
     return ", ".join(said) or describe_models(())
 
 

@@ -252,7 +252,9 @@ def _last_line(report: RunResult) -> str:
         said.append(f"{format_seconds(totals.core_ms)} core seconds")
     if totals.cost_usd is not None:
         said.append(f"{format_usd(totals.cost_usd)} USD")
-    if report.outcomes and all(is_left_alone(each.execution) for each in report.outcomes):
+    if report.unchanged_since is not None:
+        said.append(f"nothing had changed since {report.unchanged_since}")
+    elif report.outcomes and all(is_left_alone(each.execution) for each in report.outcomes):
         said.append("nothing had to be built")
     if report.seal is not None:
         said.append(f"sealed in {report.seal}")

@@ -163,11 +163,14 @@ class HistoryReader(LedgerReader):
         found = self._one(RunRecord, "run_history", run_id)
         return self._completed(found, {}) if found is not None else None
 
-    def run_ids(self) -> tuple[RunId, ...]:
-        """The ids of all runs, newest first."""
-        return tuple(
-            RunId(key) for (key,) in self._ask("SELECT key FROM run_history ORDER BY key DESC")
+    def run_ids(self, unchanged_since: str | None = None) -> tuple[RunId, ...]:
+        """The ids of all runs, newest first, or of those that go by what one of them found."""
+        rows = self._ask(
+            "SELECT key FROM run_history WHERE ?1 IS NULL OR (key > ?1"
+            " AND json_extract(value, '$.unchanged_since') = ?1) ORDER BY key DESC",
+            unchanged_since,
         )
+        return tuple(RunId(key) for (key,) in rows)
 
     def find_run(self, wanted: str) -> RunRecord | None:
         """One run, by what a person typed: `latest`, an id, or the beginning of one.

@@ -155,6 +155,7 @@ class ModelsRun(Digested):
     outcomes: Mapping[str, int]
     interrupted: bool
     resumed_from: RunId | None = None
+    unchanged_since: RunId | None = None
     state_error: str | None = None
     seal: str | None = None
     seal_error: str | None = None
@@ -229,8 +230,8 @@ def _made(built: Materialization | None) -> tuple[int | None, str | None]:
 
 
 _SAME: Final = (
-    "run_id", "status", "started_at", "finished_at", "pipeline", "resumed_from", "state_error",
-    "seal", "seal_error", "governance_error", "hooks",
+    "run_id", "status", "started_at", "finished_at", "pipeline", "resumed_from",
+    "unchanged_since", "state_error", "seal", "seal_error", "governance_error", "hooks",
     "engine_end", "log",
 )  # fmt: skip
 

@@ -95,6 +95,7 @@ def _changed_at(path: Path) -> int:
 
 
 def table_folders(project: Project) -> frozenset[Path]:
-    """The folders of warehouses: runs change them."""
-    places = (each.warehouse for each in project.config.adapter.values())
+    """The folders of warehouses, and of seals: runs change them."""
+    places = [each.warehouse for each in project.config.adapter.values()]
+    places.append(project.config.evidence.seal_dir)
     return frozenset((project.root / place).absolute() for place in places if "://" not in place)

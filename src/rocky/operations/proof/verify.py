@@ -215,20 +215,18 @@ def _describe_point(
         return None, (
             f"the {kind} `{name}` is not in the chain as it was sealed: nothing was left out",
         )
-    earlier, unseen, unread = (
-        result.checked.get(name, 0) for name in ("earlier_runs", "unseen_runs", "unread")
-    )
+    earlier, unseen = (result.checked.get(name, 0) for name in ("earlier_runs", "unseen_runs"))
     proof = ", whose seal the chain goes on from" if kind == "seal" else ""
     note = (
         f"since {kind} `{name}`, entry {point.seq:,}{proof}: the records of"
         f" {counted(earlier - unseen, 'earlier run')} were compared with the chain and not judged,"
-        f" and {counted(unread, 'file')} that they had already not read"
+        " and no file that one of them had already was read"
     )
     if result.passed:
         note += (
             f"; the records of {counted(unseen, 'earlier run')} that found everything as it was"
-            " were not looked at, nor the order of the state file's indexes: `rocky verify` without"
-            " `--since` does that"
+            " were not looked at, and SQLite did not check the state file: `rocky verify` without"
+            " `--since` does all of that"
         )
     return VerifiedSince(kind, name, point.seq, earlier, unseen), (note,)
 

@@ -163,11 +163,15 @@ class ExecutionSummary:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ExecutionsReport(Digested):
-    """The executions of one model, newest first."""
+    """The executions of one model, newest first.
+
+    `unchanged_runs` have none: they go by what the newest of them found.
+    """
 
     model: str
     count: int
     executions: tuple[ExecutionSummary, ...]
+    unchanged_runs: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -309,6 +313,7 @@ def _executions(
             )
             for run_id, each in found
         ),
+        len(reader.run_ids(unchanged_since=found[0].run_id)) if found else 0,
     )
 
 

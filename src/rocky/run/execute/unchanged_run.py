@@ -91,4 +91,5 @@ def _report(
     tell(lambda each: each.queued(run_id, steps))
     for outcome in outcomes:
         tell(lambda each, outcome=outcome: each.finished(outcome))  # type: ignore[misc]
-    return report_run(plan, run_id, outcomes, times, notes=options.notes)
+    report = report_run(plan, run_id, outcomes, times, notes=options.notes)
+    return replace(report, unchanged_since=found.looked.run_id)
