@@ -12,6 +12,7 @@ from rocky.errors import InvalidRequest
 from rocky.operations.execution.saves import Saves, table_folders
 from rocky.operations.execution.watch import WatchRequest, watch
 from rocky.operations.workspace import load_workspace
+from rocky.run import project_run
 from tests.run.runs import PROJECT
 
 LONG = 20.0
@@ -174,6 +175,21 @@ def test_an_interrupt_ends_it_without_a_complaint(shop):
         out, err = process.communicate(timeout=LONG)
 
     assert (0, "", "") == (process.returncode, out, err.strip())
+
+
+@pytest.mark.slow
+def test_an_interrupt_of_a_round_that_has_nothing_left_to_do_ends_it(shop, rounds, monkeypatch):
+    next(rounds(run=True))
+    run = project_run.run_unless_unchanged
+
+    def interrupted(*given, **more):
+        signal.raise_signal(signal.SIGINT)
+        return run(*given, **more)
+
+    monkeypatch.setattr(project_run, "run_unless_unchanged", interrupted)
+    (only,) = rounds(run=True)
+
+    assert only.run.succeeded
 
 
 def test_the_folder_of_seals_is_not_watched(shop):

@@ -99,7 +99,8 @@ class RunResult:
     `seal` is the file of the seal that was made of it, `seal_error` why there is none.
     `governance_error` is why the catalogue does not say what is declared of the tables.
     `hooks` are the events that hooks were told of. `engine_end` is how Spark ended while tables
-    were built; `log` is where the stacks are, from the project's folder.
+    were built; `log` is where the stacks are, from the project's folder. `stop_asked` if somebody
+    wanted it to stop, whether or not there was anything left to do.
     """
 
     run_id: RunId
@@ -126,6 +127,7 @@ class RunResult:
     engine_end: EngineEnd | None = None
     log: str | None = None
     hooks: tuple[HookDelivery, ...] = ()
+    stop_asked: bool = False
 
     @property
     def hook_error(self) -> str | None:

@@ -5,6 +5,7 @@ written, when no writer can still want them.
 """
 
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from threading import Event
@@ -101,7 +102,7 @@ def _run_opened(opened: RunSession, plan: RunPlan, request: RunRequest) -> RunRe
         plan, resources, options, listener=opened.caller.listener, stop=opened.stop
     )
     sweep_leftovers(plan, report, resources.warehouse, resources.ledger)
-    return report
+    return replace(report, stop_asked=opened.stop.is_set())
 
 
 def run_unless_unchanged(

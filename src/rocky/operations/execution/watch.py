@@ -20,6 +20,7 @@ from rocky.errors import InvalidRequest, RockyError, SourceUnreadable, describe_
 from rocky.operations.check.compile import CompileReport, report_compilation
 from rocky.operations.digest import Digest, Digested
 from rocky.operations.execution.run import RunReport, run
+from rocky.operations.execution.run_report import ModelsRun
 from rocky.operations.execution.saves import Saves, table_folders
 from rocky.operations.findings import ErrorsFound
 from rocky.operations.python_plans import plans_of_session
@@ -111,7 +112,7 @@ class _Watch:
             while changed is not None:
                 report = self._round(changed)
                 yield report
-                if report.run is not None and report.run.exit_code == _INTERRUPTED:
+                if report.run is not None and _is_to_stop(report.run):
                     return
                 changed = self._next_save()
             if self._lost is not None:
@@ -194,6 +195,12 @@ class _Watch:
             more = self._saved.get()
             changed = None if more is None else changed | more
         return changed
+
+
+def _is_to_stop(built: RunReport) -> bool:
+    """Whether somebody wanted the round to stop: a run that had nothing left to do ends well."""
+    asked = isinstance(built.run, ModelsRun) and built.run.result.stop_asked
+    return asked or built.exit_code == _INTERRUPTED
 
 
 def _sees_more(project: Project) -> bool:
