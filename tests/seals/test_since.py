@@ -58,7 +58,7 @@ def test_runs_whose_records_were_not_looked_at_are_counted_and_said(shop):
     unseen = late["since"]["unseen_runs"]
     assert f"the records of {unseen} earlier run" in said[0]
     assert "that found everything as it was were not looked at" in said[0]
-    assert "`rocky verify` without `--since` does that" in said[0]
+    assert "`rocky verify` without `--since` does all of that" in said[0]
     assert "not looked at" not in said[1]
 
 
