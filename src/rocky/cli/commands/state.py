@@ -338,7 +338,8 @@ def _render_sweep(report: RetentionSweepReport) -> str:
     if report.freed_bytes:
         lines.append(f"the state file is {format_bytes(report.freed_bytes)} smaller")
     for why, number in report.kept_because.items():
-        lines.append(f"kept {counted(number, 'older run')}: {why}")
+        each = ":" if number == 1 else ", each because"
+        lines.append(f"kept {counted(number, 'older run')}{each} {why}")
     if not report.applies_to:
         lines.append("`[state.retention] applies_to` is empty: no run is ever forgotten")
     return "\n".join(lines)

@@ -171,6 +171,10 @@ class Sources:
     _found: dict[str, FoundSource | None] = field(default_factory=dict, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
 
+    def anew(self) -> "Sources":
+        """The same sources, none of which was looked at: what is seen there is not what is read."""
+        return Sources(self.root, self.options, self.checksums)
+
     def look(self, source: SourceTable) -> SourcePin | None:
         """A source as it is; None when only Spark can tell. Raises SourceUnreadable."""
         with self._lock:

@@ -243,15 +243,15 @@ def _source_identities(
     plan: RunPlan, resources: RunResources
 ) -> list[tuple[str, dict[str, str]]] | None:
     """What each source is now; None when only Spark can tell, or nobody."""
-    own = set(pipeline_inputs(plan, resources.warehouse))
+    own, sources = set(pipeline_inputs(plan, resources.warehouse)), resources.sources.anew()
     found: list[tuple[str, dict[str, str]]] = []
     for source in (each.as_read() for each in sources_of(plan)):
         if source.key in own:
             # A table of the warehouse, which is looked at as such.
             continue
         try:
-            pin = resources.sources.look(source)
-            files = () if pin is None else resources.sources.files_of(source, pin)
+            pin = sources.look(source)
+            files = () if pin is None else sources.files_of(source, pin)
         except (RockyError, OSError):
             return None
         declared = declaration_hash(source)
