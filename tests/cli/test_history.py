@@ -386,12 +386,13 @@ def test_runs_in_which_nothing_had_changed_say_so_and_are_counted(rocky, tmp_pat
         shop.run()
     newest, _, looked, _ = (each["run_id"] for each in rocky("history").json["runs"])
     listed = rocky("history", "-o", "table").out.splitlines()[1:]
-    last = rocky("history", newest, "-o", "table").out
+    said = {each: rocky(each, newest, "-o", "table").out for each in ("history", "trace", "replay")}
     answer, by_model = (
         rocky("history", "--model", "report", *more) for more in ((), ("-o", "table"))
     )
 
     assert [True, True, False, False] == ["nothing changed" in each for each in listed]
-    assert f"nothing had changed since {looked}, which looked at each of them" in last
+    for text in said.values():
+        assert f"nothing had changed since {looked}, which looked at each of them" in text
     assert (2, looked) == (answer.json["unchanged_runs"], answer.json["executions"][0]["run_id"])
     assert by_model.err.endswith("2 runs since found that nothing had changed\n")

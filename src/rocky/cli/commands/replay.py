@@ -14,7 +14,7 @@ import click
 from rocky.cli.commands.verify import render_verification
 from rocky.cli.console import ExitCode, write_line, write_note, write_report
 from rocky.cli.options import Settings, StateCommand
-from rocky.cli.render.history import audited_run, render_audit
+from rocky.cli.render.history import audited_run, describe_unchanged, render_audit
 from rocky.cli.render.tables import (
     NOTHING,
     format_bytes,
@@ -112,6 +112,8 @@ def _render_record(report: RecordReport, *, whole: bool) -> str:
     """The run, then a block a model; `whole` with the SQL that was run."""
     run = report.run.record
     blocks = [render_audit([audited_run(run)])]
+    if run.unchanged_since is not None:
+        blocks.append(describe_unchanged(run.unchanged_since))
     if run.engine is not None:
         facts = [("spark", f"{run.engine.spark_version}, files by {run.engine.writer}")]
         facts += [("setting", f"{name} = {value}") for name, value in run.engine.settings.items()]

@@ -8,7 +8,7 @@ import click
 from rocky.cli.console import ExitCode, write_line, write_report
 from rocky.cli.options import Settings, StateCommand
 from rocky.cli.render.bars import Canvas, draw_bars
-from rocky.cli.render.history import describe_status
+from rocky.cli.render.history import describe_status, describe_unchanged
 from rocky.cli.render.tables import (
     NOTHING,
     format_duration,
@@ -54,8 +54,11 @@ def command(settings: Settings, run: str, limit: int | None) -> ExitCode:
 
 def render_trace(report: TraceReport, limit: int | None, canvas: Canvas) -> str:
     """The timeline for people: bars, models that never started, totals, the critical path."""
-    timeline = report.timeline
+    timeline, looked = report.timeline, report.run.unchanged_since
     parts = [_describe_run(report.run, timeline)]
+    if looked is not None:
+        # Nothing was done that took any time.
+        return f"{parts[0]}: {describe_unchanged(looked)}; `rocky trace {looked}` shows that run"
     if timeline.bars:
         shown = longest(timeline.bars, limit)
         parts.append(draw_bars(timeline, shown, canvas))

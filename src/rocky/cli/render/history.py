@@ -53,6 +53,11 @@ def describe_status(run: RunRecord) -> str:
     return "died" if run.died else _STATUSES[run.status]
 
 
+def describe_unchanged(looked: str) -> str:
+    """What there is to say of a run in which nothing had changed."""
+    return f"nothing had changed since {looked}, which looked at each of them"
+
+
 def describe_outcome(execution: ModelExecution) -> str:
     """As `built`, or `reused from RUN`."""
     word = outcome_of(execution)

@@ -6,6 +6,7 @@ from rocky.cli.render.history import (
     audited_run,
     describe_outcome,
     describe_run,
+    describe_unchanged,
     describe_work,
     render_audit,
 )
@@ -34,7 +35,7 @@ def render_account(account: RunAccount, width: int | None = None) -> str:
     elif run.models_executed:
         lines += [_render_models(run, width), ""]
     told = [
-        *([_describe_unchanged(run.unchanged_since)] if run.unchanged_since else []),
+        *([describe_unchanged(run.unchanged_since)] if run.unchanged_since else []),
         *([f"error: {account.reason}"] if account.reason else []),
         *(f"error: {name}: {why}" for name, why in run.failed_sources.items()),
         *(_describe_failure(each) for each in account.failed),
@@ -69,10 +70,6 @@ def _describe_origin(account: RunAccount) -> str:
     if account.branch is not None:
         said.append(f"on branch `{account.branch}`")
     return ", ".join(said)
-
-
-def _describe_unchanged(looked: str) -> str:
-    return f"nothing had changed since {looked}, which looked at each of them"
 
 
 def _render_models(run: RunRecord, width: int | None) -> str:
