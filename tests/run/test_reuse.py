@@ -17,7 +17,7 @@ from rocky.project import python_imports
 from rocky.run.outcomes import RunResult
 from rocky.run.prepare.environment import Environment
 from rocky.run.prepare.resources import RunParameters
-from rocky.run.reuse.unchanged import LOOK_AGAIN_AFTER
+from rocky.run.reuse.project_memory import LOOK_AGAIN_AFTER
 from rocky.store.delta.comments import DESCRIBED as DESCRIBED_PROPERTY
 from rocky.store.delta.comments import Comments, comments_of
 from tests.evidence.shops import verify

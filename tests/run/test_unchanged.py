@@ -19,7 +19,7 @@ from rocky.ledger.run_records import RunStatus
 from rocky.operations.execution.run_report import report_models
 from rocky.run.prepare.environment import Environment
 from rocky.run.prepare.resources import RunParameters
-from rocky.run.reuse.unchanged import LOOK_AGAIN_AFTER
+from rocky.run.reuse.project_memory import LOOK_AGAIN_AFTER
 from tests.evidence.mutations import compact, opened
 from tests.evidence.retention.histories import a_run
 from tests.evidence.shops import Recorded, audit, codes, script_codes, verify

@@ -22,13 +22,12 @@ from rocky.run.execute.runner import run_plan
 from rocky.run.execute.unchanged_run import run_unchanged
 from rocky.run.outcomes import Listener, PipelineContribution, RunResult, note_unsent
 from rocky.run.prepare.caller import Caller
-from rocky.run.prepare.claims import targets_of
-from rocky.run.prepare.pins import pipeline_inputs, target_of_table
+from rocky.run.prepare.claims import tables_of
 from rocky.run.prepare.resources import RunParameters, RunResources
 from rocky.run.prepare.session import RunSession, open_run
-from rocky.run.reuse.unchanged import ProjectGlance, find_unchanged
+from rocky.run.reuse.project_memory import ProjectGlance, find_unchanged
 from rocky.store.file_usage import sweep_table
-from rocky.store.warehouse import Table, Warehouse
+from rocky.store.warehouse import Warehouse
 
 LEFTOVER_AGE: Final = timedelta(hours=1)
 
@@ -63,7 +62,7 @@ def run_request(plan: RunPlan, request: RunRequest, caller: Caller) -> RunResult
     adapter = choose_adapter(project, plan, request.adapter)
     report: RunResult | None = None
     try:
-        written = None if request.start_anew else partial(_tables_of, plan)
+        written = None if request.start_anew else partial(tables_of, plan)
         with open_run(project, adapter, caller, request.idempotency_key, written) as opened:
             report = _run_opened(opened, plan, request)
             opened.key.succeeded = report.exit_code == 0
@@ -72,14 +71,6 @@ def run_request(plan: RunPlan, request: RunRequest, caller: Caller) -> RunResult
             raise
         return note_unsent(report, failure)
     return report
-
-
-def _tables_of(plan: RunPlan, warehouse: Warehouse) -> list[Table]:
-    """The tables of the project's own that a plan writes or reads."""
-    read = [plan.project.models[key].target for key in plan.pinned]
-    sources = plan.project.sources
-    read += [target_of_table(sources[key]) for key in pipeline_inputs(plan, warehouse)]
-    return [warehouse.table(each) for each in (*targets_of(plan), *read)]
 
 
 def _run_opened(opened: RunSession, plan: RunPlan, request: RunRequest) -> RunResult:

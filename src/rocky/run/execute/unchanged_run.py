@@ -20,7 +20,7 @@ from rocky.run.prepare.mask_changes import refuse_otherwise_masked
 from rocky.run.prepare.pins import pin_inputs
 from rocky.run.prepare.resources import RunClock, RunParameters, RunResources
 from rocky.run.record.journal import report_run
-from rocky.run.reuse.unchanged import UnchangedProject
+from rocky.run.reuse.project_memory import UnchangedProject
 
 
 def run_unchanged(

@@ -33,7 +33,7 @@ from rocky.project.models import Target
 from rocky.project.writable_folder import write_problem
 from rocky.run.materialize.seeds import refuse_shared_target, seed_target
 from rocky.run.prepare.lost_state import find_lost_tables, is_known, refuse_lost
-from rocky.run.prepare.pins import warm_up
+from rocky.run.prepare.pins import pipeline_inputs, target_of_table, warm_up
 from rocky.run.prepare.resources import (
     RemoteState,
     RunClock,
@@ -230,6 +230,14 @@ def targets_of(plan: RunPlan) -> list[Target]:
         for step in plan.steps
         if step.kind != "inline"
     ]
+
+
+def tables_of(plan: RunPlan, warehouse: Warehouse) -> list[Table]:
+    """The tables of the project's own that a plan writes or reads."""
+    models, sources = plan.project.models, plan.project.sources
+    read = [models[key].target for key in plan.pinned]
+    read += [target_of_table(sources[key]) for key in pipeline_inputs(plan, warehouse)]
+    return [warehouse.table(each) for each in (*targets_of(plan), *read)]
 
 
 def opening_record(

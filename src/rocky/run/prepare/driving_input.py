@@ -11,7 +11,7 @@ from typing import Final
 from rocky.language.datatypes.types import StructField
 from rocky.language.functions.catalogue import find_function
 from rocky.language.syntax.row_wise import row_wise_query
-from rocky.language.syntax.windowed import WindowedQuery, windowed_query
+from rocky.language.syntax.window_queries import WindowedQuery, windowed_query
 from rocky.run.prepare.known_inputs import KnownInput, MadeFrom
 
 MOST_LOOKED_UP_BYTES: Final = 10 << 20

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocky.language.syntax.windowed import windowed_query
+from rocky.language.syntax.window_queries import windowed_query
 
 RANK = "row_number() OVER (PARTITION BY k ORDER BY a) AS n"
 WINDOWED = {

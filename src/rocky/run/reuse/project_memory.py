@@ -1,4 +1,4 @@
-"""Unchanged runs: everything is as the last run left it, told at a glance.
+"""Project memory: what the last run found, if it left all as it was, and whether that still holds.
 
 A run that built nothing has looked at every table, every source and every record. What it found is
 remembered in the user's cache: what decided (code, comments, settings, sources), where the chain of
@@ -35,8 +35,8 @@ from rocky.run.engine.sources import declaration_hash
 from rocky.run.materialize.mask_sql import mask_sql_of
 from rocky.run.materialize.seeds import seed_hash
 from rocky.run.outcomes import PipelineContribution, RunResult
-from rocky.run.prepare.claims import is_remote_unreadable, targets_of
-from rocky.run.prepare.pins import identify_source, pipeline_inputs, target_of_table
+from rocky.run.prepare.claims import is_remote_unreadable, tables_of
+from rocky.run.prepare.pins import identify_source, pipeline_inputs
 from rocky.run.prepare.preconditions import sources_of
 from rocky.run.prepare.resources import RunParameters, RunResources
 from rocky.run.reuse.history import find_nondeterminism
@@ -158,7 +158,7 @@ class ProjectGlance:
         if self._folders is None:
             return None
         found = dict(self._folders)
-        for table in _tables(self._plan, self._resources.warehouse):
+        for table in tables_of(self._plan, self._resources.warehouse):
             snapshot = table.snapshot()
             states = None if snapshot is None else _states(_paths_of(table, snapshot))
             if snapshot is None or states is None or not _has_sizes(table, snapshot, states):
@@ -209,7 +209,7 @@ def _facts(plan: RunPlan, resources: RunResources, options: RunParameters) -> st
     config = project.config._replace(adapter={}, hook=NO_HOOKS, state=State())
     decided = (
         resources.warehouse.uri,
-        [table.prefix for table in _tables(plan, resources.warehouse)],
+        [table.prefix for table in tables_of(plan, resources.warehouse)],
         environment.hash,
         project.config_hash.hex(),
         repr((config, config.governance.key_fingerprint, plan.compilation.masks)),
@@ -262,17 +262,9 @@ def _source_identities(
     return found
 
 
-def _tables(plan: RunPlan, warehouse: Warehouse) -> list[Table]:
-    """The tables that a plan writes or reads."""
-    project = plan.project
-    read = [project.models[key].target for key in plan.pinned]
-    read += [target_of_table(project.sources[key]) for key in pipeline_inputs(plan, warehouse)]
-    return [warehouse.table(each) for each in (*targets_of(plan), *read)]
-
-
 def _log_folders(plan: RunPlan, warehouse: Warehouse) -> Iterator[str]:
     root = str(warehouse.objects.local_path(""))
-    for table in _tables(plan, warehouse):
+    for table in tables_of(plan, warehouse):
         yield os.path.join(root, table.prefix, LOG_FOLDER)  # noqa: PTH118 - called for thousands
 
 
