@@ -274,7 +274,7 @@ class Audit:
     def check_run(self, where, maker, run):
         done = [self.executions.get((maker[0], each["model_name"].lower())) for each in run["models_executed"]]
         self.expect((done == run["models_executed"] and len(done) == self.models[maker[0]]) or run["status"] == "Running", "record_inconsistent", where, "its models are not as recorded")
-        if "unchanged_since" in run:  # it goes by what another found, which looked itself, within a day, found all as it was, and wrote its tables before nobody else did
+        if "unchanged_since" in run and run["status"] == "Success":  # it goes by what another found, which looked itself, within a day, found all as it was, and wrote its tables before nobody else did
             looked = self.runs.get(run["unchanged_since"], {})
             models = {str(each.get("target")).lower(): each for each in looked.get("models_executed", ())}
             left = all(not {"commits", "adopted", "metrics"} & {*each} and (each["status"] == "reused" or (each["status"], each.get("decision")) == ("success", "skip")) for each in models.values())

@@ -17,6 +17,7 @@ from rocky.ledger import open_ledger
 from rocky.ledger.provenance import CollectedFile
 from rocky.ledger.run_records import RunStatus
 from rocky.operations.execution.run_report import report_models
+from rocky.run import project_run
 from rocky.run.prepare.environment import Environment
 from rocky.run.prepare.resources import RunParameters
 from rocky.run.reuse.project_memory import LOOK_AGAIN_AFTER
@@ -170,6 +171,24 @@ class TestItsRecord:
         message = f"and `{built}` wrote `spark_catalog.default.alone` in between"
         assert any(message in each.message for each in verify(shop.root).findings)
         assert "nothing had changed" in " ".join(audit(shop.root).findings)
+
+    def test_one_that_was_given_up_because_a_table_was_written_is_no_finding(
+        self, shop, monkeypatch
+    ):
+        run_unchanged = project_run.run_unchanged
+
+        def late(*given, **more):
+            monkeypatch.undo()
+            shop.run("alone", options=RunParameters(parallel=1, rebuild=True))
+            return run_unchanged(*given, **more)
+
+        monkeypatch.setattr(project_run, "run_unchanged", late)
+        shop.run()
+        given_up = [each for each in shop.records() if each.status is RunStatus.INTERRUPTED]
+
+        assert 1 == len(given_up)
+        assert ((), ()) == (verify(shop.root).findings, verify(shop.root).notes)
+        assert ({}, {}) == (audit(shop.root).findings, audit(shop.root).notes)
 
     def test_what_it_stands_on_is_kept_as_long_as_it_is(self, shop):
         _built, looked = reversed([each.run_id for each in shop.records()])

@@ -41,7 +41,8 @@ def check_unchanged_runs(recorded: LedgerRecords, findings: Findings) -> None:
     for each in written.values():
         each.sort()
     for run in recorded.runs.values():
-        if run.unchanged_since is None:
+        # One that was given up found that something had changed, and says nothing of any model.
+        if run.unchanged_since is None or run.status is not RunStatus.SUCCESS:
             continue
         looked = recorded.runs.get(run.unchanged_since)
         why = (
