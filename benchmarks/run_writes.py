@@ -123,10 +123,10 @@ def show(label: str, ours: list[Spent], theirs: list[Spent], goal: float) -> Non
 LOOKED_UP = """\
 SELECT b.id, b.customer, d.name, d.country, b.amount, b.day, b.at, b.status, b.reference
 FROM {big} b LEFT JOIN {customers} d ON b.customer = d.customer"""
-HANDED_OVER = {
-    "two large tables joined": """\
+JOINED = """\
 SELECT b.id, b.customer, b.amount, b.day, b.at, b.status, b.reference, o.other, o.twice
-FROM big b JOIN other o ON b.id = o.id""",
+FROM {} b JOIN {} o ON b.id = o.id"""
+HANDED_OVER = {
     "grouped to a thirtieth": """\
 SELECT customer, count(*) AS n, sum(amount) AS total, max(day) AS last
 FROM big GROUP BY customer""",
@@ -137,8 +137,12 @@ max(reference) AS reference FROM big GROUP BY id DIV 2""",
 """Queries that hand rows over anyway, and once more for canonical order."""
 
 RANKED = "SELECT *, row_number() OVER (PARTITION BY customer ORDER BY at, id) AS nth FROM {}"
-BY_KEY = f"(SELECT /*+ REPARTITION({PIECES}, customer) */ * FROM big) AS big"
-RANKS = ("customer", "at", "id")
+BY_KEY = f"(SELECT /*+ REPARTITION({PIECES}, {{1}}) */ * FROM {{0}})"
+KEPT = f"(SELECT * FROM {BY_KEY} WHERE monotonically_increasing_id() >= 0)"
+"""As `rocky.run.prepare.keyed_rows` hands rows over, once."""
+
+ORDERS = {"two large tables joined": ("id",), "a window": ("customer", "at", "id")}
+"""What the rows of these are put in order by, before they are written."""
 
 
 class Writes:
@@ -175,7 +179,7 @@ class Writes:
         self._staged(Layout())
 
     def staying(self) -> None:
-        """As a row-wise model is written by default, and one of windows."""
+        """As a row-wise model is written by default, and one of windows or joins."""
         by_key = bool(self._cluster_by)
         layout = Layout(
             canonical=True,
@@ -264,13 +268,19 @@ def compare_queries(session: Any, folder: Path, rows: int, rounds: int) -> None:
     in_pieces = session.sql(LOOKED_UP.format(big="big_in_pieces", customers="customers_looked_up"))
     queries = {"rows of a small table looked up": (looked_up, in_pieces)}
     queries |= {name: (session.sql(sql), None) for name, sql in HANDED_OVER.items()}
-    queries["a window"] = (session.sql(RANKED.format("big")), session.sql(RANKED.format(BY_KEY)))
+    ranked = RANKED.format(BY_KEY.format("big", "customer"))
+    queries["a window"] = (session.sql(RANKED.format("big")), session.sql(ranked))
+    joined = JOINED.format(BY_KEY.format("big", "id"), KEPT.format("other", "id"))
+    queries["two large tables joined"] = (
+        session.sql(JOINED.format("big", "other")),
+        session.sql(joined),
+    )
     print(f"queries over {rows:,} rows of 7 columns, canonical")
     for name, (frame, stays) in queries.items():
         table = open_warehouse("warehouse", base=folder).table(
             Name("c", "s", name.replace(" ", "_"))
         )
-        writes = Writes(frame, table, folder, stays, RANKS if name == "a window" else ())
+        writes = Writes(frame, table, folder, stays, ORDERS.get(name, ()))
         ours = writes.spread if stays is None else writes.staying
         variants = {"spark": writes.by_spark, "hashed": writes.hashed, "canonical": ours}
         spent = take_turns(variants, rounds, jvm_of(session))

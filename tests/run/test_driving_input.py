@@ -7,7 +7,7 @@ from rocky.language.datatypes.types import STRING, StructField
 from rocky.ledger.run_records import InputRecord
 from rocky.plan.steps import Read
 from rocky.run.engine.protocol import SourcePin
-from rocky.run.prepare.driving_input import MOST_LOOKED_UP_BYTES, find_driving_input, find_windows
+from rocky.run.prepare.driving_input import MOST_LOOKED_UP_BYTES, find_driving_input
 from rocky.run.prepare.known_inputs import KnownInput, MadeFrom
 from tests.run.test_input_pieces import source
 
@@ -95,39 +95,6 @@ def test_two_names_of_one_table_are_one_table(inputs):
 )
 def test_no_table_drives_a_query_that_is_not_row_wise(inputs, sql):
     assert find(sql, inputs, "t") is None
-
-
-RANKED = "SELECT a, rank() OVER (PARTITION BY a ORDER BY b) AS n FROM raw.t WHERE {} > 1"
-
-
-def windows(sql: str, inputs, *read: str):
-    known = tuple(inputs["raw", name] for name in read)
-    return find_windows(sql, MadeFrom(None, known, None, None, named=inputs.get))
-
-
-def test_rows_of_windows_are_handed_over_by_what_they_are_over(inputs):
-    assert ("a",) == windows(RANKED.format("lower(b)"), inputs, "t").keys
-
-
-@pytest.mark.parametrize("call", ["rand()", "nobody_knows(a)", "collate(a, 'UNICODE_CI')"])
-def test_not_where_a_function_makes_more_than_a_value_of_a_row(inputs, call):
-    assert windows(RANKED.format(call), inputs, "t") is None
-
-
-def test_nor_where_another_table_is_read(inputs):
-    assert windows(RANKED.format("b"), inputs, "t", "u") is None
-    assert windows(RANKED.format("b").replace("rank", "nobody_knows"), inputs, "t") is None
-
-
-@pytest.mark.parametrize("text", ["double", "float", "array<int>", "string collate unicode_ci"])
-def test_nor_by_columns_that_spark_compares_otherwise_than_it_hands_rows_over(inputs, text):
-    known = inputs["raw", "t"]
-    columns = (StructField("a", parse_type(text), True),)
-    inputs["raw", "t"] = replace(
-        known, found=(replace(known.found[0], columns=columns), known.found[1])
-    )
-
-    assert windows(RANKED.format("b"), inputs, "t") is None
 
 
 def test_views_of_one_input_have_names_of_their_own(inputs):

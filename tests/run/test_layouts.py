@@ -159,15 +159,15 @@ def test_pieces_are_those_of_the_driving_table_and_else_as_many_as_all_inputs_as
     assert [(6, True), (3, True)] == [(each.pieces, each.by_files) for each in found]
 
 
-def test_rows_that_windows_hand_over_are_not_spread_again(tmp_path):
+def test_rows_that_a_query_hands_over_are_not_spread_again(tmp_path):
     own = model(tmp_path)
     spread, size = layout(own, 3 * TARGET_FILE_BYTES), 3 * TARGET_FILE_BYTES
-    found = arrive_by_key(spread, own, COLUMNS, size, ("day", "gone", "id", "day"))
+    found = arrive_by_key(spread, own, COLUMNS, [size], ("day", "gone", "id", "day"))
 
     assert (6, True, False) == (found.pieces, found.by_key, found.spread)
     # As the windows leave them, so that they are hardly sorted again.
     assert ("day", "Id") == found.cluster_by
-    assert spread == arrive_by_key(spread, own, COLUMNS, None, ())
+    assert spread == arrive_by_key(spread, own, COLUMNS, [size, None], ())
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_but_for_partitions_and_tables_that_keep_rows_they_are(tmp_path, setting
     own = model(tmp_path, settings)
     spread = layout(own, 3 * TARGET_FILE_BYTES)
 
-    assert spread == arrive_by_key(spread, own, COLUMNS, 3 * TARGET_FILE_BYTES, ("day",))
+    assert spread == arrive_by_key(spread, own, COLUMNS, [3 * TARGET_FILE_BYTES], ("day",))
 
 
 def test_a_query_that_calls_a_function_of_the_project_is_spread(tmp_path):

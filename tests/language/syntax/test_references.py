@@ -131,7 +131,10 @@ def test_spark_is_told_of_a_name_of_the_query_just_where_that_is_joined(sql: str
         start, start + len(re.match(r"`.*?`(?!`)|\w+", sql[start:].replace("``", "__"))[0])
     )
 
-    assert SENT[sql] == bind_query(sql, view_of, {place: "BROADCAST({})".format}).text
+    assert (
+        SENT[sql]
+        == bind_query(sql, view_of, {place: "SELECT /*+ BROADCAST({0}) */ * FROM {0}".format}).text
+    )
 
 
 @pytest.mark.parametrize("sql", BOUND)

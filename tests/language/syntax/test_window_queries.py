@@ -76,6 +76,8 @@ NOT_WINDOWED = [
     f"WITH u AS (SELECT a, j AS k FROM t) SELECT *, {RANK} FROM u",
     f"WITH u AS (SELECT *, 1 AS k FROM t) SELECT *, {RANK} FROM u",
     f"WITH u AS (SELECT * EXCEPT (k) FROM t) SELECT *, {RANK} FROM u",
+    f"SELECT *, {RANK} FROM t AS x(k, a)",
+    f"SELECT *, {RANK} FROM (SELECT * FROM t) AS x(k, a)",
     f"WITH u(k, a) AS (SELECT a, k FROM t) SELECT *, {RANK} FROM u",
     f"WITH u AS (SELECT * FROM v) SELECT *, {RANK} FROM t",
     f"WITH u AS (SELECT max(a) FROM v) SELECT *, {RANK} FROM t",

@@ -246,6 +246,12 @@ _CALLS: Final = (exp.Func, exp.Anonymous)
 _FOLLOWED: Final = (exp.Window, exp.Filter, exp.WithinGroup)
 
 
+def name_span(node: exp.Table) -> Span | None:
+    """The place of the name of a relation; None of one that has none."""
+    first, last = node.parts[0].meta, node.parts[-1].meta
+    return Span(first["start"], last["end"] + 1) if "start" in first else None
+
+
 def span_of(node: exp.Expr, tokens: Sequence[Token]) -> Span | None:
     """The place of a node: its leaves, and the words and parentheses that belong to it."""
     low, high = _leaf_range(node)

@@ -24,6 +24,7 @@ from rocky.language.syntax.mentions import FromItem, NameUse, References
 from rocky.language.syntax.parser import (
     ParsedQuery,
     SyntaxProblem,
+    name_span,
     parse_query,
     span_of,
     with_deep_stack,
@@ -33,8 +34,8 @@ Views = Callable[[tuple[str, ...]], str | None]
 """From the parts of a table's name, in lower case, to its view; None: there is no such table."""
 
 Hints = Mapping[Span, Callable[[str], str]]
-"""From the places of names in FROM to the hints that Spark is to have around them, which are made
-of what the name is by then. Around a name and not below it: Spark forgets hints in named queries.
+"""From the places of names in FROM to the queries with hints that Spark is to have in their places,
+which are made of what the name is by then. Not below a name: Spark forgets hints in named queries.
 """
 
 NO_HINTS: Final[Hints] = MappingProxyType({})
@@ -88,7 +89,7 @@ def _bind(sql: str, views: Views, hints: Hints) -> Replaced:
 def _with_hints(edits: list[_Edit], hints: Hints, parsed: ParsedQuery) -> list[_Edit]:
     """The edits, and a query with its hint around each name that is to have one."""
     for node in parsed.tree.find_all(exp.Table):
-        place = _name_span(node)
+        place = name_span(node)
         if place is None or place not in hints:
             continue
         edit = next((each for each in edits if each.start == place.start), None)
@@ -101,14 +102,9 @@ def _with_hints(edits: list[_Edit], hints: Hints, parsed: ParsedQuery) -> list[_
             name, _, alias = edit.text.partition(" AS ")
             alias = alias or name
         alias = "" if node.args.get("alias") else alias
-        hinted = f"(SELECT /*+ {hints[place](name)} */ * FROM {name})"  # noqa: S608 - names only
+        hinted = f"({hints[place](name)})"
         edit.text = f"{hinted} AS {alias}" if alias else hinted
     return edits
-
-
-def _name_span(node: exp.Table) -> Span | None:
-    first, last = node.parts[0].meta, node.parts[-1].meta
-    return Span(first["start"], last["end"] + 1) if "start" in first else None
 
 
 def _view_of(item: FromItem, views: Views, references: References) -> str:

@@ -125,8 +125,7 @@ class _Relations:
 
     def _take_lookup(self, found: RowWiseQuery, join: exp.Join) -> RowWiseQuery | None:
         """A query with rows of one more table looked up; None for any other join."""
-        words = f"{join.args.get('side') or ''} {join.args.get('kind') or ''}".strip().upper()
-        if words not in _LOOKUPS or not _has_only(join, _OF_A_LOOKUP) or not _compares(join):
+        if not is_lookup(join):
             return None
         before = len(self._uses_of_names)
         other = self.take(join.this)
@@ -139,6 +138,12 @@ class _Relations:
             return None
         self.named_lookups += [Span(each.meta["start"], each.meta["end"] + 1) for each in used]
         return replace(found, looked_up=found.looked_up | {other.driving})
+
+
+def is_lookup(join: exp.Join) -> bool:
+    """Whether a join only finds rows of one more table, by a value of those there are."""
+    words = f"{join.args.get('side') or ''} {join.args.get('kind') or ''}".strip().upper()
+    return words in _LOOKUPS and _has_only(join, _OF_A_LOOKUP) and _compares(join)
 
 
 def _compares(join: exp.Join) -> bool:

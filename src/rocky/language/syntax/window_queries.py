@@ -5,18 +5,26 @@ tasks, it needs not do so again for the files of its table. A query that filters
 is none: Spark may then drop rows before it hands them over.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlglot import exp
 
 from rocky.diagnostics.diagnostic import Span
-from rocky.language.syntax.parser import SyntaxProblem, parse_query, with_deep_stack
+from rocky.language.syntax.parser import (
+    SyntaxProblem,
+    name_span,
+    parse_query,
+    with_deep_stack,
+)
+from rocky.language.syntax.select_chains import (
+    has_only,
+    is_plain_star,
+    renames_columns,
+    select_chain,
+)
 
-_CLAUSES: Final = frozenset({"expressions", "from_", "where", "with_"})
-_OF_A_TABLE: Final = frozenset({"this", "db", "catalog", "alias"})
-_OF_A_SUBQUERY: Final = frozenset({"this", "alias"})
 _OF_A_WINDOW: Final = frozenset({"this", "partition_by", "order", "spec", "over"})
 _OVER_ROWS: Final = (exp.AggFunc, exp.Any, exp.WithinGroup, exp.Filter, exp.UDTF)
 
@@ -48,12 +56,12 @@ def windowed_query(sql: str) -> WindowedQuery | None:
 
 def _find(sql: str) -> WindowedQuery | None:
     parsed = parse_query(sql)
-    if isinstance(parsed, SyntaxProblem):
+    if isinstance(parsed, SyntaxProblem) or renames_columns(parsed.tree):
         return None
-    chain = _chain(parsed.tree)
-    if chain is None:
+    chain = select_chain(parsed.tree)
+    if chain is None or chain.table is None:
         return None
-    selects, table = chain
+    selects, table = chain.selects, chain.table
     windows = list(parsed.tree.find_all(exp.Window))
     if not windows or not _are_alone(parsed.tree, selects, table):
         return None
@@ -65,7 +73,7 @@ def _find(sql: str) -> WindowedQuery | None:
     keys = _common_keys(windows, selects[start], source)
     if not keys or not all(_hands_on(each, keys) for each in selects[start + 1 :]):
         return None
-    place = _place(source)
+    place = name_span(source) if isinstance(source, exp.Table) else None
     of_windows = {id(_function_of(each)) for each in windows}
     calls: tuple[set[str], set[str]] = (set(), set())
     for node in parsed.tree.find_all(exp.Anonymous):
@@ -88,37 +96,7 @@ def _order(window: exp.Window) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _chain(tree: Any) -> tuple[list[exp.Select], exp.Table] | None:
-    """The queries from the outermost to the one that reads the table, each over the next."""
-    found: list[exp.Select] = []
-    named: dict[str, Any] = {}
-    node = tree
-    while True:
-        if isinstance(node, exp.Subquery) and _has_only(node, _OF_A_SUBQUERY):
-            node = node.this
-        elif isinstance(node, exp.Select) and _has_only(node, _CLAUSES):
-            start, given = node.args.get("from_"), node.args.get("with_")
-            # Names inside of names mean other things in other places: only those of the whole.
-            if start is None or (given is not None and (found or given.args.get("recursive"))):
-                return None
-            named |= {} if given is None else {e.alias.lower(): e for e in given.expressions}
-            found.append(node)
-            node = start.this
-        elif isinstance(node, exp.Table) and _has_only(node, _OF_A_TABLE):
-            used = named.get(node.name.lower()) if len(node.parts) == 1 else None
-            if used is None:
-                return (found, node) if isinstance(node.this, exp.Identifier) else None
-            if used.args["alias"].args.get("columns"):
-                return None
-            # A name means those before it, not itself.
-            before = list(named)[: list(named).index(node.name.lower())]
-            named = {name: named[name] for name in before}
-            node = used.this
-        else:
-            return None
-
-
-def _are_alone(tree: Any, selects: list[exp.Select], table: exp.Table) -> bool:
+def _are_alone(tree: Any, selects: Sequence[exp.Select], table: exp.Table) -> bool:
     """Whether a query reads nothing else, and looks at several rows in windows only."""
     known = {id(each) for each in selects}
     for node in tree.walk():
@@ -153,7 +131,7 @@ def _written_windows(select: exp.Select) -> Iterator[exp.Expr]:
 
 def _keys(window: exp.Window, source: str) -> tuple[str, ...]:
     columns = window.args.get("partition_by") or ()
-    if not _has_only(window, _OF_A_WINDOW):
+    if not has_only(window, _OF_A_WINDOW):
         return ()
     if not all(
         isinstance(each, exp.Column)
@@ -169,7 +147,7 @@ def _keys(window: exp.Window, source: str) -> tuple[str, ...]:
 def _hands_on(select: exp.Select, keys: tuple[str, ...]) -> bool:
     """Whether a query gives columns as it gets them, by their own names."""
     made = select.expressions
-    if len(made) == 1 and isinstance(made[0], exp.Star) and _has_only(made[0], frozenset()):
+    if is_plain_star(made):
         return True
     if any(each.is_star for each in made):
         return False
@@ -181,15 +159,3 @@ def _hands_on(select: exp.Select, keys: tuple[str, ...]) -> bool:
 def _function_of(window: exp.Window) -> Any:
     function = window.this
     return function.this if isinstance(function, exp.IgnoreNulls | exp.RespectNulls) else function
-
-
-def _place(source: exp.Expr) -> Span | None:
-    """Where the name of a relation stands; None of one that has none."""
-    if not isinstance(source, exp.Table):
-        return None
-    first, last = source.parts[0].meta, source.parts[-1].meta
-    return Span(first["start"], last["end"] + 1) if "start" in first else None
-
-
-def _has_only(node: exp.Expr, keys: frozenset[str]) -> bool:
-    return {key for key, value in node.args.items() if value} <= keys

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rocky.errors import InternalError, ModelFailed, RockyError
 from rocky.language.datatypes.types import StructField
-from rocky.language.names import quote_name
 from rocky.plan.steps import NOT_HELD, RunPlan, Step
 from rocky.project import ModelFile
 from rocky.project.configuration.strategies import (
@@ -34,8 +33,9 @@ from rocky.run.materialize.build import (
 )
 from rocky.run.materialize.mask_sql import mask_sql_of
 from rocky.run.materialize.seeds import load_seed, seed_target
-from rocky.run.prepare.driving_input import find_driving_input, find_windows
+from rocky.run.prepare.driving_input import find_driving_input
 from rocky.run.prepare.inputs import Inputs
+from rocky.run.prepare.keyed_rows import find_keyed_rows
 from rocky.run.prepare.known_inputs import KnownInput, MadeFrom
 from rocky.run.prepare.pins import PinnedTable, Pins
 from rocky.run.prepare.resources import RunClock, RunContext
@@ -233,11 +233,9 @@ class Builder:
             driving = find_driving_input(model.sql, made_from)
             made_from = self._inputs.made_from(step.key, driving, layout.pieces)
         elif layout.by_key:
-            query = find_windows(model.sql, made_from)
-            assert query is not None
-            keys = ", ".join(map(quote_name, query.keys))
-            hint = f"REPARTITION({layout.pieces}, {keys})"
-            made_from = self._inputs.made_from(step.key, hints={query.place: lambda _: hint})
+            rows = find_keyed_rows(model.sql, made_from)
+            assert rows is not None
+            made_from = self._inputs.made_from(step.key, hints=rows.hints(layout.pieces))
         self._inputs.bind(made_from.inputs)
         before = None if self._is_whole(model) else table.snapshot()
         if before is not None:
@@ -317,10 +315,10 @@ class Builder:
         layout = choose_layout(
             model, columns, project.config.store, sizes, project.functions, driving_files
         )
-        windows = find_windows(model.sql, made_from) if layout.spread else None
-        if windows is None or model.is_python:
+        rows = find_keyed_rows(model.sql, made_from) if layout.spread else None
+        if rows is None or model.is_python:
             return layout
-        return arrive_by_key(layout, model, columns, sizes[0], (*windows.keys, *windows.order))
+        return arrive_by_key(layout, model, columns, sizes, rows.order)
 
     def _assemble(
         self,

@@ -155,8 +155,7 @@ def choose_layout(
     `functions` are those that the project declares, in lower case; `files` tells those of the
     driving table, if the query is row-wise and that is read as a list of files.
     """
-    sizes = list(input_bytes)
-    size = None if None in sizes else sum(each for each in sizes if each is not None)
+    size = _size_of(input_bytes)
     wanted = (model.settings.store or project_store).canonical
     canonical = (
         wanted if isinstance(wanted, bool) else size is not None and size <= CANONICAL_UP_TO_BYTES
@@ -185,22 +184,23 @@ def arrive_by_key(
     layout: Layout,
     model: ModelFile,
     columns: Sequence[StructField],
-    input_bytes: int | None,
+    input_bytes: Iterable[int | None],
     order: Sequence[str],
 ) -> Layout:
-    """The layout of a model whose windows hand its rows over, if that can serve its files too.
+    """The layout of a model whose query hands its rows over, if that can serve its files too.
 
-    `order` is what windows put rows in: sorted by that first, they are hardly sorted again. There
-    are as many pieces as a task can sort.
+    `order` is what the query puts rows in: sorted by that first, they are hardly sorted again.
+    There are as many pieces as a task can sort.
     """
-    if not layout.spread or layout.partition_columns or input_bytes is None:
+    size = _size_of(input_bytes)
+    if not layout.spread or layout.partition_columns or size is None:
         return layout
     if not isinstance(model.strategy, _FROM_INPUTS_ALONE):
         return layout
     given = {column.name.lower() for column in columns}
     kept = [name for name in dict.fromkeys(order) if name in given]
     first = layout.cluster_by or _spelt(kept, columns)
-    pieces = max(2, -(-input_bytes // PIECE_BYTES))
+    pieces = max(2, -(-size // PIECE_BYTES))
     return replace(layout, pieces=pieces, cluster_by=first, by_key=True)
 
 
@@ -208,10 +208,14 @@ def reads_little(
     model: ModelFile, input_bytes: Iterable[int | None], functions: Collection[str] = ()
 ) -> bool:
     """Whether a model's query costs little, because its inputs are small and decide on the cost."""
+    size = _size_of(input_bytes)
+    return size is not None and size <= ONE_TASK_BYTES and _costs_by_size(model, functions)
+
+
+def _size_of(input_bytes: Iterable[int | None]) -> int | None:
+    """The bytes of all inputs together; None where nobody knows those of one."""
     sizes = list(input_bytes)
-    known = [each for each in sizes if each is not None]
-    little = len(known) == len(sizes) and sum(known) <= ONE_TASK_BYTES
-    return little and _costs_by_size(model, functions)
+    return None if None in sizes else sum(each for each in sizes if each is not None)
 
 
 def _costs_by_size(model: ModelFile, functions: Collection[str]) -> bool:

@@ -11,19 +11,19 @@ from typing import Final
 from rocky.language.datatypes.types import StructField
 from rocky.language.functions.catalogue import find_function
 from rocky.language.syntax.row_wise import row_wise_query
-from rocky.language.syntax.window_queries import WindowedQuery, windowed_query
 from rocky.run.prepare.known_inputs import KnownInput, MadeFrom
 
 MOST_LOOKED_UP_BYTES: Final = 10 << 20
 """Of each table. Up to here Spark sends a table to the tasks by itself, unless told otherwise."""
 
-_COLLATION: Final = "COLLAT"
+COLLATION: Final = "COLLAT"
+"""In every word that gives a text a collation."""
 
 
 def find_driving_input(sql: str, made_from: MadeFrom) -> KnownInput | None:
     """The driving input of a query over these inputs, if it is row-wise."""
     query = row_wise_query(sql)
-    if query is None or not all(map(_makes_a_value_of_a_row, query.calls)):
+    if query is None or not all(map(makes_a_value_of_a_row, query.calls)):
         return None
     driving = made_from.named(query.driving)
     if driving is None:
@@ -33,50 +33,32 @@ def find_driving_input(sql: str, made_from: MadeFrom) -> KnownInput | None:
     rest = {each.read for each in made_from.inputs} - {driving.read}
     if len(others) < len(query.looked_up) or rest != {each.read for each in others}:
         return None
-    if others and (_COLLATION in sql.upper() or any(map(_may_be_collated, (driving, *others)))):
+    if others and (COLLATION in sql.upper() or any(map(may_be_collated, (driving, *others)))):
         return None
-    return driving if all(map(_is_little, others)) else None
+    return driving if all(map(is_little, others)) else None
 
 
-_KEYS: Final = frozenset(
-    {"boolean", "tinyint", "smallint", "int", "bigint", "decimal", "date", "timestamp", "string"}
-)
-"""Types of which Spark hands rows over just as it is told: of floats it joins zeros first."""
-
-
-def find_windows(sql: str, made_from: MadeFrom) -> WindowedQuery | None:
-    """A query of windows whose rows can be handed over once, by columns of the table it reads."""
-    query = windowed_query(sql)
-    if query is None or not all(map(_makes_a_value_of_a_row, query.calls)):
-        return None
-    if not all(map(find_function, query.over)):
-        return None
-    known = made_from.named(query.table)
-    if known is None or {each.read for each in made_from.inputs} != {known.read}:
-        return None
-    if _COLLATION in sql.upper() or _may_be_collated(known):
-        return None
-    kinds = {each.name.lower(): each.type.kind for each in _columns_of(known)}
-    return query if all(kinds.get(key) in _KEYS for key in query.keys) else None
-
-
-def _columns_of(known: KnownInput) -> tuple[StructField, ...]:
+def columns_of(known: KnownInput) -> tuple[StructField, ...]:
+    """The columns of an input; none of one whose columns nobody knows."""
     if known.pinned is not None:
         return known.pinned.snapshot.schema
     return () if known.found is None else known.found[0].columns
 
 
-def _may_be_collated(known: KnownInput) -> bool:
-    columns = _columns_of(known)
-    return not columns or any(_COLLATION in each.type.text.upper() for each in columns)
+def may_be_collated(known: KnownInput) -> bool:
+    """Whether texts of an input may have a collation."""
+    columns = columns_of(known)
+    return not columns or any(COLLATION in each.type.text.upper() for each in columns)
 
 
-def _makes_a_value_of_a_row(function: str) -> bool:
+def makes_a_value_of_a_row(function: str) -> bool:
+    """Whether a function gives the same one value for the same row."""
     found = find_function(function)
     return found is not None and found.kind == "scalar" and found.deterministic
 
 
-def _is_little(known: KnownInput) -> bool:
+def is_little(known: KnownInput) -> bool:
+    """Whether an input is little enough to be sent to every task."""
     # A query in place of a table may make many rows of little.
     is_table = known.pinned is not None or known.found is not None
     return is_table and known.bytes is not None and known.bytes <= MOST_LOOKED_UP_BYTES

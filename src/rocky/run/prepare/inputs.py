@@ -9,7 +9,7 @@ every run has a Spark session of its own.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from threading import Lock
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from rocky.analysis.compilation import Record, unpack_body
 from rocky.analysis.names import Names
@@ -31,6 +31,7 @@ from rocky.run.engine.input_pieces import bind_lookup, bind_source_pieces, bind_
 from rocky.run.engine.origins import QueryOrigin
 from rocky.run.engine.protocol import Engine
 from rocky.run.engine.sources import Sources, declaration_of
+from rocky.run.prepare.keyed_rows import SENT
 from rocky.run.prepare.known_inputs import KnownInput, MadeFrom, known_source, unknown_source
 from rocky.run.prepare.pins import (
     PinnedTable,
@@ -44,9 +45,6 @@ from rocky.run.prepare.pins import (
 from rocky.store.delta.snapshot import ROWS_HASH
 
 T = TypeVar("T")
-
-_SENT: Final = "BROADCAST({})".format
-"""The hint that sends a table to the tasks it is joined in."""
 
 
 class Inputs:
@@ -131,7 +129,7 @@ class Inputs:
         hints = dict(self._hints.get(model.key, NO_HINTS))
         if any(each.looked_up for each in inputs):
             query = row_wise_query(model.sql)
-            hints = {} if query is None else dict.fromkeys(query.named_lookups, _SENT)
+            hints = {} if query is None else dict.fromkeys(query.named_lookups, SENT)
         return bind_query(model.sql, self._view_names(model.key, inputs), hints)
 
     def origins_of(self, key: str) -> Iterator[QueryOrigin]:
