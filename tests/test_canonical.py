@@ -21,6 +21,7 @@ from rocky.canonical import (
     line_json,
     ordered_json,
     record_json,
+    record_json_of_list,
     sorted_json,
     text_hash,
 )
@@ -185,3 +186,11 @@ def test_only_the_canonical_module_sorts_the_keys_of_json():
     # A kept plan is laid out for people; its id is of canonical JSON.
     # And what a template of dbt asks for is sorted as dbt sorts it.
     assert {"canonical.py", "plan/kept_plan.py", "dbt/template_values.py"} == sorting
+
+
+@pytest.mark.parametrize("document", [{}, {"a": 1}, {"z": [2]}, {"a": "\udc80", "z": {"b": None}}])
+@pytest.mark.parametrize("listed", [[], [{}], [{"b": "日\udc80", "a": 1.5}, {"c": []}]])
+def test_a_list_that_is_encoded_item_by_item_is_the_same_to_the_letter(document, listed):
+    whole = record_json({**document, "models": listed})
+
+    assert whole == record_json_of_list(document, "models", map(record_json, listed))

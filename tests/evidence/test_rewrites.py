@@ -28,7 +28,9 @@ def test_a_run_that_nobody_touched_is_as_its_entries_say(tmp_path, reason, uncha
         if end == "success":
             ledger.finish_run(run_id, RunStatus.SUCCESS, NOW, reason=reason, anchored=True)
         elif end == "failure":
-            ended = ledger.finish_run(run_id, RunStatus.FAILURE, NOW, reason="no space")
+            ledger.finish_run(run_id, RunStatus.FAILURE, NOW, reason="no space")
+            with ledger.reader() as reader:
+                ended = reader.run(run_id)
             assert (reason, "no space") == (ended.purpose, ended.reason)
         elif end == "died":
             ledger._claims.pop(run_id).release()

@@ -32,3 +32,8 @@ def path(tmp_path: Path) -> Path:
 def ledger(path: Path) -> Iterator[Ledger]:
     with open_ledger(path) as opened:
         yield opened
+
+
+def recorded_run(ledger, run_id):
+    with ledger.reader() as reader:
+        return reader.run(run_id)

@@ -17,7 +17,7 @@ from rocky.ledger.provenance import (
 )
 from rocky.ledger.run_records import ArtifactRecord, CommitRecord, ModelStatus, RunStatus
 from tests.ledger.chains import chain_of, faults, pointers_to
-from tests.ledger.conftest import START, a_model, a_run
+from tests.ledger.conftest import START, a_model, a_run, recorded_run
 
 
 def provenance(run_id, model="Orders"):
@@ -159,11 +159,11 @@ def test_files_of_a_dead_run_are_recorded_under_its_id_by_the_run_that_adopts_th
     ledger.record_models(
         run_id, [ModelRecords(a_model("Orders", adopted=adopted), [artifact(dead)])]
     )
-    finished = ledger.finish_run(run_id, RunStatus.SUCCESS, START)
+    ledger.finish_run(run_id, RunStatus.SUCCESS, START)
 
     with ledger.reader() as reader:
         assert (artifact(dead),) == reader.artifacts(dead)
-    assert adopted == finished.models_executed[0].adopted
+    assert adopted == recorded_run(ledger, run_id).models_executed[0].adopted
     with ledger.reader() as reader:
         assert ((artifact(dead),), ()) == (reader.artifacts(dead), reader.artifacts(run_id))
     assert [] == faults(path)

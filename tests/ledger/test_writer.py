@@ -23,7 +23,7 @@ from rocky.ledger.run_records import (
 )
 from rocky.ledger.schema import TABLES
 from rocky.ledger.writer import ModelRecords, PipelineRecords, RunFindings
-from tests.ledger.conftest import START, a_model, a_run
+from tests.ledger.conftest import START, a_model, a_run, recorded_run
 
 END = START + timedelta(seconds=5)
 
@@ -87,9 +87,8 @@ def test_a_run_that_has_ended_carries_its_models_in_the_order_they_began(path, l
         ledger.record_models(run_id, [ModelRecords(a_model(name, after_ms=after))])
     totals = TotalsRecord(5000, models=3, cost_usd=0.5)
     breach = BudgetBreach("max_usd", 0.1, 0.5)
-    finished = ledger.finish_run(
-        run_id, RunStatus.SUCCESS, END, found=RunFindings(totals, [breach])
-    )
+    ledger.finish_run(run_id, RunStatus.SUCCESS, END, found=RunFindings(totals, [breach]))
+    finished = recorded_run(ledger, run_id)
 
     assert ["a", "b", "c"] == [each.model_name for each in finished.models_executed]
     assert finished.to_json() == rows(path, "run_history")[run_id]
@@ -110,7 +109,8 @@ def test_ids_that_begin_alike_do_not_share_models(path, ledger):
     run_id = ledger.begin_run(a_run())
     ledger.record_models(run_id, [ModelRecords(a_model("mine"))])
 
-    finished = ledger.finish_run(run_id, RunStatus.SUCCESS, END)
+    ledger.finish_run(run_id, RunStatus.SUCCESS, END)
+    finished = recorded_run(ledger, run_id)
     assert ["mine"] == [each.model_name for each in finished.models_executed]
 
 
@@ -119,7 +119,8 @@ def test_what_the_engine_is_can_be_added_once_it_has_started(ledger):
     engine = EngineRecord("4.1.4", "parquet-mr", {"spark.sql.session.timeZone": "UTC"})
     ledger.amend_run(run_id, engine=engine.to_json())
 
-    assert engine == ledger.finish_run(run_id, RunStatus.SUCCESS, END).engine
+    ledger.finish_run(run_id, RunStatus.SUCCESS, END)
+    assert engine == recorded_run(ledger, run_id).engine
 
 
 def test_everything_about_a_model_is_written_or_nothing(path, ledger):
@@ -169,7 +170,8 @@ def test_threads_share_one_ledger(ledger):
     for thread in threads:
         thread.join()
 
-    finished = ledger.finish_run(run_id, RunStatus.SUCCESS, END)
+    ledger.finish_run(run_id, RunStatus.SUCCESS, END)
+    finished = recorded_run(ledger, run_id)
     assert sorted(names) == sorted(each.model_name for each in finished.models_executed)
 
 
@@ -177,7 +179,8 @@ def test_a_name_that_is_not_utf8_can_be_recorded(ledger):
     run_id = ledger.begin_run(a_run())
     ledger.record_models(run_id, [ModelRecords(a_model("caf\udce9"))])
 
-    finished = ledger.finish_run(run_id, RunStatus.SUCCESS, END)
+    ledger.finish_run(run_id, RunStatus.SUCCESS, END)
+    finished = recorded_run(ledger, run_id)
     assert ["caf\udce9"] == [each.model_name for each in finished.models_executed]
 
 

@@ -8,7 +8,7 @@ rows of a run are one range.
 import dataclasses
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cache
@@ -208,11 +208,17 @@ def run_meant(wanted: str, run_ids: Sequence[str]) -> RunId | None:
 
 def rows_below(connection: sqlite3.Connection, table: str, first: str) -> list[tuple[str, str]]:
     """The rows whose key is `first|...`: with the separator, so that run-1 is not run-12."""
-    found = connection.execute(
+    return list(iterate_below(connection, table, first))
+
+
+def iterate_below(
+    connection: sqlite3.Connection, table: str, first: str
+) -> Iterator[tuple[str, str]]:
+    """`rows_below`, read as they are asked for."""
+    yield from connection.execute(
         f"SELECT key, value FROM {table} WHERE key >= ? AND key < ? ORDER BY key",  # noqa: S608 - one of our own names
         range_below(first),
     )
-    return found.fetchall()
 
 
 def range_below(first: str) -> tuple[str, str]:
@@ -246,8 +252,6 @@ def unusable_row(path: Path, table: str, key: str, why: object) -> LedgerUnreada
     )
 
 
-def in_order(executions: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Models as they were begun."""
-    return sorted(
-        executions, key=lambda each: (str(each.get("started_at")), str(each.get("model_name")))
-    )
+def began_by(execution: Mapping[str, Any]) -> tuple[str, str]:
+    """What executions are in order by: when one was begun, and its model."""
+    return str(execution.get("started_at")), str(execution.get("model_name"))

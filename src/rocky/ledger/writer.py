@@ -5,14 +5,14 @@ transaction of its own; so a killed run leaves all that it had finished, and the
 it that it died.
 """
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Final
 
-from rocky.canonical import record_json
+from rocky.canonical import record_json, record_json_of_list
 from rocky.errors import ClaimLost, InternalError, LedgerUnreadable
 from rocky.ledger.chain import FENCE_COUNTER
 from rocky.ledger.claims import LocalClaim, TableBusy, is_alive
@@ -23,11 +23,11 @@ from rocky.ledger.provenance import CollectedFile, InputIndexEntry, ProvenanceRe
 from rocky.ledger.record import (
     Record,
     RunId,
+    began_by,
     format_time,
-    in_order,
+    iterate_below,
     key_of,
     load_json,
-    rows_below,
     run_id_at,
 )
 from rocky.ledger.run_records import (
@@ -202,8 +202,8 @@ class Ledger(LedgerFile):
         reason: str | None = None,
         found: RunFindings = NOTHING_FOUND,
         anchored: bool = False,
-    ) -> RunRecord:
-        """End a run: its record gets its models, its claim is given up. The record as it stands.
+    ) -> None:
+        """End a run: its record gets its models, its claim is given up.
 
         One that others have recorded as dead stays so; raises ClaimLost where it was to be more.
         """
@@ -222,11 +222,10 @@ class Ledger(LedgerFile):
                 self.refuse_dead(rows, run_id)
             document = self._run_document(rows, run_id)
             if not _is_dead(document):
-                document = self._end(rows, run_id, document, changes)
+                self._end(rows, run_id, document, changes)
         held = self._claims.pop(run_id, None)
         if held is not None:
             held.release()
-        return RunRecord.from_json(document)
 
     def refuse_dead(self, rows: RowWriter, run_id: RunId) -> None:
         """Raise ClaimLost for a run that others have recorded as dead: they went on from there."""
@@ -285,17 +284,27 @@ class Ledger(LedgerFile):
 
     def _end(
         self, rows: RowWriter, run_id: RunId, document: dict[str, Any], changes: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    ) -> None:
         """Finish a run's record. Keys that a newer Rocky may have added are kept."""
-        found = rows_below(self._connection, "model_executions", run_id)
-        executions = [load_json(self.path, "model_executions", key, value) for key, value in found]
-        merged = {**document, "models_executed": in_order(executions), **changes}
+        merged = {**document, **changes}
         if document.get("reason") not in (None, merged.get("reason")):
             # Nothing of what was recorded is lost: earlier entries can be made again from it.
             merged["purpose"] = document["reason"]
         ended = {key: value for key, value in merged.items() if value is not None}
-        _put_json(rows, "run_history", run_id, ended)
-        return ended
+        text = record_json_of_list(ended, "models_executed", self._executions(run_id))
+        rows.put("run_history", run_id, text)
+
+    def _executions(self, run_id: RunId) -> Iterator[str]:
+        """The executions of a run as they are recorded, in the order in which they were begun.
+
+        One after another: there may be ten thousands.
+        """
+        found = []
+        for key, value in iterate_below(self._connection, "model_executions", run_id):
+            document = load_json(self.path, "model_executions", key, value)
+            found.append((*began_by(document), record_json(document)))
+        found.sort()
+        return (text for *_, text in found)
 
 
 def _is_dead(document: Mapping[str, Any]) -> bool:

@@ -178,9 +178,12 @@ class _RunInProgress:
         try:
             self._anchor()
             with self._ledger.lookups() as lookups:
-                memory = BuildHistory.of(self._plan, lookups)
                 journal.tell(lambda each: each.queued(self._run_id, self._plan.all_steps))
-                self._take_steps(_StepTools(fingerprints, pins, resumption, memory, journal, stop))
+                # Held by nobody else: of ten thousands of models it is much, and done with then.
+                memory = BuildHistory.of(self._plan, lookups)
+                tools = _StepTools(fingerprints, pins, resumption, memory, journal, stop)
+                self._take_steps(tools)
+                del memory, tools
                 concluded = self._conclude(journal, stop)
                 append_counts(self._ledger, concluded.counts)
         except BaseException as error:
