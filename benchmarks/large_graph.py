@@ -1,18 +1,21 @@
-"""Many rows through the graph of twenty models, next to the hand-written script, once each.
+"""Many rows through the graph of twenty models, next to the hand-written script, in turns.
 
 The rows are made by Spark and not in memory: `--orders 25000000` is 102 million rows of input. CPU
-seconds of the JVM and of Python, the bytes that each wrote and what was spilled; one round each,
-so the ratio has no range. Sizes at which canonical order is off by itself are measured as shipped.
+seconds of the JVM and of Python, the bytes that each wrote and what was spilled. A round takes ten
+minutes, so there is one unless `--rounds` says otherwise; rounds differ by a tenth. Sizes at which
+canonical order is off by itself are measured as shipped.
 """
 
 import argparse
 import shutil
 import tempfile
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from run_graph import jvm_of, measured, run_by_hand
+from run_graph import Ratio, jvm_of, measured, run_by_hand
 from twenty_models import write_project
 
 import rocky
@@ -59,9 +62,60 @@ def bytes_below(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*.parquet"))
 
 
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What all twenty models cost once, and the bytes of the tables."""
+
+    cpu: float
+    seconds: float
+    size: float
+
+    def show(self, who: str) -> str:
+        megabytes = self.size / 1e6
+        return f"  {who:<7} {self.cpu:8.1f} CPU s {self.seconds:8.1f} s {megabytes:10,.0f} MB"
+
+
+def spend(work: Callable[[], object], jvm: int, tables: Path) -> Spent:
+    """The cost of work that leaves its tables in a folder, which is removed."""
+    began = time.monotonic()
+    cpu = measured(work, jvm)
+    spent = Spent(cpu, time.monotonic() - began, bytes_below(tables))
+    shutil.rmtree(tables)
+    return spent
+
+
+def compare_once(session: Any, data: Path, folder: Path) -> float:
+    """One round of both, over the same files; the ratio of their CPU seconds."""
+    jvm = jvm_of(session)
+    root = write_project(folder / "graph", orders=10)
+    shutil.rmtree(root / "data")
+    data = data.rename(root / "data")
+    theirs = spend(lambda: run_by_hand(session, root, folder / "by_hand"), jvm, folder / "by_hand")
+    reports: list[Any] = []
+    ours = spend(
+        lambda: reports.append(rocky.open(root, spark=session).run()), jvm, root / "warehouse"
+    )
+    (report,) = reports
+    assert report.exit_code == 0, report.run
+    spilled = sum(
+        each.execution.metrics.spill_bytes or 0
+        for each in report.run.result.outcomes
+        if each.execution.metrics is not None
+    )
+    ratio = ours.cpu / theirs.cpu
+    print(theirs.show("by hand"), ours.show("Rocky"), sep="\n")
+    print(f"  spilled by Rocky's tasks {spilled / 1e6:,.0f} MB")
+    print(f"  CPU {ratio:.2f}x, bytes {ours.size / theirs.size:.2f}x", flush=True)
+    # The next round begins with a project that was never run.
+    data.rename(folder / "data")
+    shutil.rmtree(root)
+    return ratio
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--orders", type=int, default=25_000_000)
+    arguments.add_argument("--rounds", type=int, default=1)
     arguments.add_argument("--folder", type=Path, help="where there is room; a temporary one else")
     given = arguments.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="rocky-bench-", dir=given.folder))
@@ -72,30 +126,12 @@ def main() -> None:
         small = write_project(folder / "small", orders=2_000)
         run_by_hand(session, small, folder / "small_by_hand")
         rocky.open(small, spark=session).run()
-        root = write_project(folder / "graph", orders=10)
-        write_large_data(session, root / "data", given.orders)
-        jvm = jvm_of(session)
-        began = time.monotonic()
-        theirs = measured(lambda: run_by_hand(session, root, folder / "by_hand"), jvm)
-        hand_seconds, hand_bytes = time.monotonic() - began, bytes_below(folder / "by_hand")
-        shutil.rmtree(folder / "by_hand")
-        began = time.monotonic()
-        reports: list[Any] = []
-        ours = measured(lambda: reports.append(rocky.open(root, spark=session).run()), jvm)
-        seconds, found = time.monotonic() - began, bytes_below(root / "warehouse")
-        (report,) = reports
-        assert report.exit_code == 0, report.run
-        spilled = sum(
-            each.execution.metrics.spill_bytes or 0
-            for each in report.run.result.outcomes
-            if each.execution.metrics is not None
-        )
+        data = folder / "data"
+        write_large_data(session, data, given.orders)
         rows = given.orders * 4 + given.orders // 10
-        print(f"{rows:,} rows through 20 models")
-        print(f"  by hand {theirs:8.1f} CPU s {hand_seconds:8.1f} s {hand_bytes / 1e6:10,.0f} MB")
-        print(f"  Rocky   {ours:8.1f} CPU s {seconds:8.1f} s {found / 1e6:10,.0f} MB")
-        print(f"  spilled by Rocky's tasks {spilled / 1e6:,.0f} MB")
-        print(f"  CPU {ours / theirs:.2f}x, bytes {found / hand_bytes:.2f}x  goal {GOAL:.2f}x")
+        print(f"{rows:,} rows through 20 models", flush=True)
+        ratios = [compare_once(session, data, folder) for _ in range(given.rounds)]
+        print(Ratio("20 models, many rows, CPU", ratios, GOAL).show())
     finally:
         connection.close()
         shutil.rmtree(folder, ignore_errors=True)
