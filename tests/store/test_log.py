@@ -113,6 +113,22 @@ def test_an_action_that_lacks_its_parts_is_not_passed_over(tmp_path, line):
         reopened(table).snapshot()
 
 
+def test_a_snapshot_keeps_what_its_commit_and_schema_say_to_the_letter(tmp_path):
+    table = table_in(tmp_path)
+    replace_with(table, ids(table, 1), info={"model": '日"', "n": [1.5, None]})
+
+    actions = table.log.read_commit(0)
+    said = {kind: what for each in actions for kind, what in each.items()}
+    info, metadata = latest(table).info, latest(table).metadata
+    assert (said["commitInfo"], said["metaData"]) == (dict(info), dict(metadata))
+    assert ('日"', None) == (info["model"], info.get("nobody"))
+    assert "nobody" not in info
+    # The next version is made from what is kept of this one.
+    append(table, ids(table, 2))
+    assert metadata["id"] == latest(table).metadata["id"]
+    assert metadata["schemaString"] == latest(table).metadata["schemaString"]
+
+
 def test_a_table_that_was_deleted_and_made_anew_is_not_the_remembered_one(tmp_path):
     table = built(tmp_path)
     before = latest(table)

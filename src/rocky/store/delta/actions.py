@@ -8,9 +8,9 @@ feature that is not known here may change what a file or a line of the log means
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Self
 from urllib.parse import quote, unquote
 
 from rocky.store.data_file import DataFile, is_addressed, is_uri
@@ -21,6 +21,35 @@ Action = dict[str, Any]
 
 class UnsupportedAction(ValueError):
     """An action that is well formed and means something Rocky does not know."""
+
+
+class KeptAction(Mapping[str, Any]):
+    """What an action says, kept as text and decoded when it is asked.
+
+    As a dict it takes four times the memory, and the newest of ten thousands of tables are kept.
+    """
+
+    __slots__ = ("_text",)
+
+    def __init__(self, said: Mapping[str, Any]) -> None:
+        self._text = json.dumps(dict(said))
+
+    @classmethod
+    def of(cls, said: Mapping[str, Any]) -> Self:
+        return said if isinstance(said, cls) else cls(said)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._decoded()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._decoded())
+
+    def __len__(self) -> int:
+        return len(self._decoded())
+
+    def _decoded(self) -> Action:
+        found: Action = json.loads(self._text)
+        return found
 
 
 def format_commit(actions: Iterable[Action]) -> bytes:

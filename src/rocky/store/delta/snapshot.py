@@ -16,6 +16,7 @@ from rocky.store.data_file import DataFile, is_addressed, name_of
 from rocky.store.delta.actions import (
     DEFAULT_PROTOCOL,
     Action,
+    KeptAction,
     Protocol,
     parse_add,
     parse_path,
@@ -177,8 +178,8 @@ class Replay:
             table_id=metadata["id"],
             timestamp_ms=self._timestamp_ms,
             protocol=self._protocol,
-            metadata=metadata,
-            info=self._info,
+            metadata=KeptAction.of(metadata),
+            info=KeptAction.of(self._info),
         )
 
     def _refuse_foreign_partitions(self, partition_columns: tuple[str, ...]) -> None:
