@@ -14,6 +14,7 @@ from rocky.plan.request import RunRequest
 from rocky.plan.steps import plan_steps
 from rocky.project import load_project
 from rocky.run.prepare.resources import RunParameters
+from rocky.store.warehouse import open_warehouse
 from tests.run.runs import TABLE, Shop, reasons, statuses, verify
 
 SOURCE = (
@@ -134,7 +135,8 @@ def test_a_plan_says_of_a_deleted_watermark_what_the_run_does(tmp_path):
 
     project = load_project(tmp_path, env={})
     plan = plan_steps(compile_project(project, jobs=1, cache=False), ["ev"])
-    outlook = preview_run(plan, RunRequest(), state=state, environment={})
+    warehouse = open_warehouse("warehouse", base=tmp_path)
+    outlook = preview_run(plan, RunRequest(), warehouse, state=state, environment={})
     report = shop.run()
 
     (foreseen,) = outlook.forecast.steps

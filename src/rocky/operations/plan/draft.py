@@ -225,18 +225,24 @@ class DraftRun:
         return verdict_of(changes, unreadable=bool(find_unreadable(tables)))
 
 
-def draft_models(plan: RunPlan, request: RunRequest, caller: Caller) -> DraftRun:
-    """What a run of models would do. Raises as `preview_run`."""
+def draft_models(
+    plan: RunPlan, request: RunRequest, caller: Caller, *, is_new: bool = False
+) -> DraftRun:
+    """What a run of models would do. Raises as `preview_run`; StateLost of a plan that `is_new`."""
     project = plan.project
+    adapter = choose_adapter(project, plan, request.adapter)
+    # One for all: it remembers the logs that it has read.
+    warehouse = open_project_warehouse(adapter, project.root, caller.environment)
+    if is_new:
+        _refuse_lost_state(plan, warehouse, request, caller)
     preview = preview_run(
         plan,
         request,
+        warehouse,
         state=caller.state,
         environment=caller.environment,
         spark=caller.spark,
     )
-    adapter = choose_adapter(project, plan, request.adapter)
-    warehouse = open_project_warehouse(adapter, project.root, caller.environment)
     steps = preview.forecast.steps
     builds = tuple(each.step for each in steps if may_be_built(each, preview))
     # What is taken over has the columns that it has.
@@ -261,17 +267,15 @@ def draft_models(plan: RunPlan, request: RunRequest, caller: Caller) -> DraftRun
     )
 
 
-def refuse_lost_state(plan: RunPlan, request: RunRequest, caller: Caller) -> None:
+def _refuse_lost_state(
+    plan: RunPlan, warehouse: Warehouse, request: RunRequest, caller: Caller
+) -> None:
     """Raise StateLost where a run would be refused so: it would build nothing for the first time.
 
     While another machine keeps the state, only a run knows what it has now.
     """
-    project = plan.project
-    if request.start_anew or project.config.state.backend != "local":
-        return
-    adapter = choose_adapter(project, plan, request.adapter)
-    warehouse = open_project_warehouse(adapter, project.root, caller.environment)
-    refuse_lost_preview(plan, warehouse, caller.state)
+    if not request.start_anew and plan.project.config.state.backend == "local":
+        refuse_lost_preview(plan, warehouse, caller.state)
 
 
 def present(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -35,12 +35,13 @@ from rocky.run.prepare.environment import (
     predict_environment,
 )
 from rocky.run.prepare.inputs import Inputs
-from rocky.run.prepare.pins import Pins, open_project_warehouse, pin_inputs
+from rocky.run.prepare.pins import Pins, pin_inputs
 from rocky.run.prepare.preconditions import PlanScope, observe_preconditions
 from rocky.run.reuse.decisions import ReuseDecider, ReuseRules
 from rocky.run.reuse.forecast import Forecast, StepForecast, forecast_steps
 from rocky.run.reuse.history import BuildHistory, Resumption, find_resumption
 from rocky.run.reuse.holds import find_holds
+from rocky.store.warehouse import Warehouse
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,7 @@ class RunPreview:
 def preview_run(
     plan: RunPlan,
     request: RunRequest,
+    warehouse: Warehouse,
     *,
     state: Path,
     environment: Mapping[str, str],
@@ -75,7 +77,6 @@ def preview_run(
     targets_of(plan)
     project = plan.project
     adapter = choose_adapter(project, plan, request.adapter)
-    warehouse = open_project_warehouse(adapter, project.root, environment)
     pins = Pins(pin_inputs(plan, warehouse))
     expected = predict_environment(adapter, environment, project.root)
     if spark is not None:

@@ -16,7 +16,7 @@ from rocky.diagnostics import Diagnostic
 from rocky.diagnostics.diagnostic import placed_message
 from rocky.operations.findings import describe_findings, refuse_errors
 from rocky.operations.pipelines.choice import is_of_models, key_of_pipeline, pipelines_to_run
-from rocky.operations.plan.draft import DraftRun, draft_models, refuse_lost_state
+from rocky.operations.plan.draft import DraftRun, draft_models
 from rocky.operations.plan.pipeline_drafts import PipelineDrafts
 from rocky.operations.plan.report import (
     LeftOutModel,
@@ -109,9 +109,7 @@ def _draft_run(
     if name is None or is_of_models(compilation.project.config.pipeline[name]):
         plan, errors = plan_checked(compilation, request)
         refuse_errors(compilation, errors)
-        if is_new:
-            refuse_lost_state(plan, request, caller)
-        return draft_models(plan, request, caller)
+        return draft_models(plan, request, caller, is_new=is_new)
     refuse_errors(compilation, config_findings(compilation))
     drafts = PipelineDrafts(compilation, name, request, caller)
     if is_new:
