@@ -101,7 +101,14 @@ class InvalidSchema(RockyError, ValueError):
 
 
 class AdapterUnusable(RockyError):
-    """`[adapter]` asks for what cannot be: two addresses, a setting that is held."""
+    """`[adapter]` asks for what cannot be: two addresses, a setting that is held.
+
+    `settings` are names of settings that it is about.
+    """
+
+    def __init__(self, message: str, *, settings: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.settings = settings
 
 
 class SparkUnavailable(RockyError):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocky.errors import SparkUnavailable
+from rocky.errors import AdapterUnusable, SparkUnavailable
 from rocky.project.setting_places import placed_settings, setting_place
 from tests.project.projects import load
 
@@ -57,6 +57,17 @@ def test_a_failure_of_spark_names_lines_and_what_to_do_and_no_secret(tmp_path):
         "  = help: mend it"
     ) == str(raised.value)
     assert "o" == raised.value.output
+
+
+def test_a_setting_that_cannot_be_is_named_with_its_line(tmp_path):
+    project = load(tmp_path, {"rocky.toml": BARE}, env={"KEY": "hunter2hunter2"})
+    adapter = project.config.adapter["default"]
+    with pytest.raises(AdapterUnusable) as raised, placed_settings(project, adapter):
+        raise AdapterUnusable("it runs already", settings=("spark.jars.packages",))
+
+    assert (
+        "it runs already\n  --> rocky.toml:5: `spark.jars.packages = org.nowhere:nothing:1.0`"
+    ) == str(raised.value)
 
 
 def test_a_failure_that_no_setting_is_to_blame_for_stays_as_it_is(tmp_path):

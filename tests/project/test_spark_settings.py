@@ -84,15 +84,17 @@ def test_a_whole_number_has_the_size_of_javas():
 @pytest.mark.parametrize(
     "master",
     ["local", "local[*]", "local[4]", "local[*, 3]", "local-cluster[2,1,1024]", "yarn",
-     "spark://host:7077", "spark://a:1,b:2", "k8s://https://host:443"],
+     "spark://host:7077", "spark://a:1,b:2", "spark://[::1]:7077", "k8s://https://host:443"],
 )  # fmt: skip
 def test_a_master_that_spark_knows_stays_quiet(tmp_path, master):
     assert [] == findings(load(tmp_path, {"rocky.toml": f'[adapter]\nmaster = "{master}"\n'}))
 
 
 @pytest.mark.parametrize(
-    "master", ["loca[2]", "local[two]", "local[0]", "yarn-cluster", "", "http://host"]
-)
+    "master",
+    ["loca[2]", "local[two]", "local[0]", "yarn-cluster", "", "http://host",
+     "spark://host", "spark://a:1,b", "spark://:7077"],
+)  # fmt: skip
 def test_a_master_that_spark_does_not_know_is_an_error_at_its_line(tmp_path, master):
     project = load(tmp_path, {"rocky.toml": f'[adapter]\nmaster = "{master}"\n'})
 

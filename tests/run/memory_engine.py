@@ -9,7 +9,7 @@ import json
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from blake3 import blake3
 from pyspark.errors import PySparkException
 
-from rocky.errors import RowsRefused, SourceUnreadable
+from rocky.errors import RowsRefused, SourceUnreadable, SparkUnavailable
 from rocky.language.datatypes.text import parse_type
 from rocky.language.datatypes.types import StructField
 from rocky.project.seeds import SeedTable
@@ -197,6 +197,9 @@ class MemoryJobs:
 
     def progress(self, tag: str) -> tuple[int, int]:
         return 1, 2
+
+    def watched(self, tell: Callable[[SparkUnavailable], None]) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def cancel(self, tag: str) -> None:
         self.cancelled.append(tag)

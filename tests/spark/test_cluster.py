@@ -281,6 +281,38 @@ def test_a_task_that_runs_twice_leaves_its_rows_once(cluster, conf, tmp_path, mi
     assert [] == list(table.objects.list(f"{table.prefix}/_staging"))
 
 
+@pytest.fixture
+def idle_master(bare_python, tmp_path_factory):
+    """A master that has no worker."""
+    started = StandaloneCluster(tmp_path_factory.mktemp("idle"), bare_python, workers=0)
+    yield started
+    started.stop()
+
+
+def test_a_master_without_workers_is_told_of_while_a_run_waits(java, idle_master, tmp_path):
+    root = write_project(tmp_path / "project", orders=ORDERS)
+    adapter = f'master = "{idle_master.address}"\nwarehouse = "warehouse"\n'
+    (root / "rocky.toml").write_text(CONFIG.replace(LOCAL, adapter))
+    command = [sys.executable, "-m", "rocky.cli", "run"]
+    with subprocess.Popen(command, cwd=root, stderr=subprocess.PIPE, text=True) as run:
+        assert run.stderr is not None
+        told = []
+        for line in run.stderr:
+            told.append(line)
+            if "start more workers" in line:
+                run.send_signal(signal.SIGINT)
+        assert run.wait(120) == 130
+
+    said = "".join(told)
+    assert f"s for an executor of `{idle_master.address}`: each needs 1g of memory" in said
+    assert "  --> rocky.toml:" in said
+    found = subprocess.run(
+        [sys.executable, "-m", "rocky.cli", "doctor", "--check", "spark", "-o", "json"],
+        cwd=root, capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert "no executor has done a task in 60 s" in found.stdout
+
+
 def test_executors_without_a_fitting_python_leave_hashing_to_the_driver(
     laptop, cluster, conf, tmp_path
 ):
@@ -295,7 +327,7 @@ def test_executors_without_a_fitting_python_leave_hashing_to_the_driver(
     told = answer_of(driver(root, "run"))
 
     (warning,) = told.pop("warnings")
-    assert warning.startswith("Spark's executors cannot hash files (")
+    assert warning.startswith("Spark's executors cannot hash files (`/no/python3` would not start")
     assert {"errors": [], "findings": []} == told
     files = tour.files_of(place, root, conf)
     assert {name: laptop[name] for name in files} == files

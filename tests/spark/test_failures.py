@@ -1,12 +1,13 @@
 """Failures of Spark, real ones where they are cheap, and what is made of them."""
 
 import shutil
+from urllib.parse import quote
 
 import pytest
 from pyspark.sql.functions import udf
 
 from rocky.spark.connection import adopt_session
-from rocky.spark.failures import SPARK_ERRORS, classify_failure
+from rocky.spark.failures import SPARK_ERRORS, as_unseen, classify_failure
 from rocky.spark.interface import FailureKind
 
 
@@ -28,6 +29,25 @@ def test_a_text_is_enough_to_know_the_kind(text, kind, retryable):
     failure = classify_failure(RuntimeError(text))
 
     assert (kind, retryable) == (failure.kind.value, failure.retryable)
+
+
+NOT_FOUND = (
+    "[FAILED_READ_FILE.FILE_NOT_EXIST] Encountered error while reading file file://{}. File does"
+    " not exist. It is possible the underlying files have been updated. SQLSTATE: KD001"
+)
+
+
+@pytest.mark.parametrize("name", ["orders.csv", "of today.csv"])
+def test_a_file_that_this_machine_has_is_one_that_executors_do_not_see(tmp_path, name):
+    path = tmp_path / name
+    failure = classify_failure(RuntimeError(NOT_FOUND.format(quote(str(path)))))
+    assert FailureKind.MISSING_FILE == as_unseen(failure).kind
+    path.touch()
+
+    unseen = as_unseen(failure)
+
+    assert (FailureKind.UNSEEN_FILE, failure.condition) == (unseen.kind, unseen.condition)
+    assert f"`{path}` is there on this machine, and Spark's executors do not" in unseen.message
 
 
 def test_a_message_is_one_line_of_a_bearable_length():

@@ -68,6 +68,10 @@ class Progress:
         self._phase = "running"
         self._say(f"Spark is up, after {duration_ms / 1000:.1f} s")
 
+    def engine_waiting(self, said: str) -> None:
+        self._phase = "waiting for executors"
+        self._say(said)
+
     def started(self, step: "Step") -> None:
         self._running[step.id] = (step.name, time.monotonic(), 0, 0)
 
@@ -75,6 +79,8 @@ class Progress:
         before = self._running.get(step.id)
         if before is not None:
             self._running[step.id] = (*before[:2], done, known)
+        if done:
+            self._phase = "running"
 
     def retried(self, step: "Step", attempt: "AttemptRecord") -> None:
         self._say(f"again: {step.name}, attempt {attempt.attempt} failed: {attempt.error}")

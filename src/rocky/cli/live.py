@@ -20,7 +20,7 @@ from rocky.cli.options import Settings, in_github
 from rocky.cli.render.run import LISTED_AT_MOST
 from rocky.cli.render.tables import format_count, format_duration
 from rocky.ledger.run_records import AttemptRecord, ModelExecution, ModelStatus
-from rocky.operations.records.outcome_words import HELD_BACK
+from rocky.operations.records.outcome_words import AS_BEFORE, HELD_BACK, is_as_before
 from rocky.plan.steps import HELD, UNREAD, Step, expected_steps
 from rocky.run.outcomes import StepOutcome, WithoutProgress, is_left_alone
 
@@ -74,6 +74,9 @@ class LineListener(WithoutProgress):
 
     def engine_started(self, duration_ms: int) -> None:
         self._say(f"Spark is up, after {format_duration(duration_ms)}")
+
+    def engine_waiting(self, said: str) -> None:
+        self._say(said)
 
     def rest(self) -> None:
         """Nothing is to be seen until the next run begins."""
@@ -144,6 +147,9 @@ class LiveListener:
     def engine_started(self, duration_ms: int) -> None:
         self._starting = None
         self._lines.engine_started(duration_ms)
+
+    def engine_waiting(self, said: str) -> None:
+        self._lines.engine_waiting(said)
 
     def _show(self) -> None:
         if self._live is None:
@@ -244,6 +250,8 @@ def _facts(outcome: StepOutcome, execution: ModelExecution) -> list[str]:
         facts.append(UNREAD if execution.reason == UNREAD else "no table: readers get the query")
     elif execution.reason:
         facts.append(execution.reason)
+    if is_as_before(execution):
+        facts.append(AS_BEFORE)
     return facts
 
 

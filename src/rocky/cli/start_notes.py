@@ -35,6 +35,10 @@ class StartNotes(SilentListener):
             self._listener.engine_started(duration_ms)
             self._listener.rest()
 
+    def engine_waiting(self, said: str) -> None:
+        if self._listener is not None:
+            self._listener.engine_waiting(said)
+
 
 @contextmanager
 def note_start(settings: Settings) -> Iterator[Workspace]:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from rocky.diagnostics.diagnostic import SourceText
-from rocky.errors import SparkUnavailable
+from rocky.errors import AdapterUnusable, SparkUnavailable
 from rocky.project.configuration.blocks import Adapter
 from rocky.project.project import Project
 from rocky.project.secrets import STARS, conf_secrets, is_secret_name, url_without_password
@@ -45,24 +45,29 @@ def _means(keys: Keys, name: str, called: list[str]) -> bool:
 def placed_settings(project: Project, adapter: Adapter) -> Iterator[None]:
     """Inside, a Spark that is not to be had says at which lines of the project that was asked.
 
-    Raises SparkUnavailable as it was, with the places and what to do.
+    Raises SparkUnavailable and AdapterUnusable as they were, with the places and what to do.
     """
     try:
         yield
-    except SparkUnavailable as failure:
-        told = _with_places(failure, project, adapter)
+    except (SparkUnavailable, AdapterUnusable) as failure:
+        told = with_places(failure, project, adapter)
         if told == str(failure):
             raise
+        if isinstance(failure, AdapterUnusable):
+            raise AdapterUnusable(told) from failure
         raise SparkUnavailable(told, output=failure.output) from failure
 
 
-def _with_places(failure: SparkUnavailable, project: Project, adapter: Adapter) -> str:
+def with_places(
+    failure: SparkUnavailable | AdapterUnusable, project: Project, adapter: Adapter
+) -> str:
+    """What a failure says, with the lines of the settings that it was for and what to do."""
     lines = [conf_secrets(adapter.conf).scrub(str(failure))]
     for name in failure.settings:
         place = setting_place(project, adapter, name)
         if place is not None:
             lines.append(f"  --> {place}: `{name} = {_shown(adapter, name)}`")
-    if failure.advice is not None:
+    if isinstance(failure, SparkUnavailable) and failure.advice is not None:
         lines.append(f"  = help: {failure.advice}")
     return "\n".join(lines)
 

@@ -215,6 +215,14 @@ class StartListener(Protocol):
         """It is up. Not called of one that would not start."""
 
 
+@runtime_checkable
+class WaitListener(Protocol):
+    """Whoever also wants to know that a cluster gives Spark nothing to work with."""
+
+    def engine_waiting(self, said: str) -> None:
+        """It has waited for a while, and goes on; said again from time to time."""
+
+
 class WithoutProgress:
     """A listener that makes nothing of progress: Spark is not asked for it."""
 

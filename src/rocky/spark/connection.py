@@ -28,7 +28,7 @@ from pyspark.sql import SparkSession
 from rocky.errors import AdapterUnusable, SparkUnavailable
 from rocky.language.functions.catalogue import SPARK_VERSION
 from rocky.spark.deadline import DeadlinePassed, within
-from rocky.spark.failures import classify_failure
+from rocky.spark.failures import as_unseen, classify_failure
 from rocky.spark.interface import Failure, FailureKind
 from rocky.spark.jvm import Jvm
 from rocky.spark.jvm_end import JvmEnd
@@ -151,6 +151,8 @@ class Connection:
         A server that was lost is not waited for again, whatever it is still asked.
         """
         found = classify_failure(failure)
+        if found.kind is FailureKind.MISSING_FILE and self.kind != "local":
+            return as_unseen(found)
         if found.kind not in (FailureKind.CONNECTION_LOST, FailureKind.OUT_OF_MEMORY):
             return found
         if found.kind is FailureKind.CONNECTION_LOST and self.kind == "connect":
@@ -243,7 +245,8 @@ def apply_conf(session: Any, conf: Mapping[str, str]) -> None:
                 continue
             raise AdapterUnusable(
                 f"`{name}` cannot be set on a Spark that is already running: set it where that"
-                " Spark is started, or leave it out of `[adapter.conf]`"
+                " Spark is started, or leave it out of `[adapter.conf]`",
+                settings=(name,),
             ) from refusal
 
 

@@ -36,6 +36,7 @@ LIBRARIES: Final = ("blake3", "obstore", "typing_extensions")
 _NO_PYTHON: Final = re.compile(
     r"PYTHON_VERSION_MISMATCH|Cannot run program|Error from python worker"
 )
+_PROGRAM: Final = re.compile(r'Cannot run program "(?P<path>[^"]+)"')
 _THREADS: Final = 8
 # Which modules are pickled by value is known to the process, not to a call.
 _pickling: Final = Lock()
@@ -72,7 +73,9 @@ class Executors:
         except SPARK_ERRORS as error:
             if not _NO_PYTHON.search(str(error)):
                 raise
-            return classify_failure(error).message
+            named = _PROGRAM.search(str(error))
+            said = classify_failure(error).message
+            return f"`{named['path']}` would not start: {said}" if named is not None else said
         return answers
 
     def _ask(self, function: Callable[[str], Answer], texts: Sequence[str]) -> list[Answer] | str:
@@ -122,9 +125,12 @@ class Executors:
             self._sent = archive.stem
 
     def _give_up(self, why: str) -> None:
+        version = f"{sys.version_info.major}.{sys.version_info.minor}"
         note = (
             f"Spark's executors cannot hash files ({why}): this machine reads and hashes every file"
-            " that they write; give them the Python that Rocky runs on, with `blake3` and `obstore`"
+            f" that they write; give them a Python {version}, which `spark.pyspark.python` in"
+            " `[adapter.conf]` names, and where they are machines of another kind `blake3` and"
+            " `obstore` for it"
         )
         if note not in self.notes:
             self.notes.append(note)

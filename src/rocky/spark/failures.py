@@ -7,7 +7,10 @@ least, and the exception's own class decides only when nothing was found.
 
 import re
 import traceback
+from dataclasses import replace
+from pathlib import Path
 from typing import Final
+from urllib.parse import unquote
 
 from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.errors import (
@@ -115,6 +118,23 @@ def classify_failure(failure: BaseException) -> Failure:
         message = f"the connection to Spark is lost: {message}"
     query, code = find_places(failure, text)
     return Failure(kind, _shortened(message), condition, query, code, text)
+
+
+_PLACE: Final = re.compile(r"\b[Ff]ile (?:file:(?://)?)?(?P<path>/[^\s'\"`]+)")
+
+
+def as_unseen(found: Failure) -> Failure:
+    """A file that could not be found, if it is there where this machine looks."""
+    for place in _PLACE.finditer(found.trace):
+        path = unquote(place["path"]).rstrip(".")
+        if Path(path).exists():
+            said = (
+                f"`{path}` is there on this machine, and Spark's executors do not find it: on a"
+                " cluster the warehouse and the files of sources lie in a folder that all machines"
+                " have under the same path, or on S3"
+            )
+            return replace(found, kind=FailureKind.UNSEEN_FILE, message=said)
+    return found
 
 
 def trace_of(failure: BaseException) -> str:

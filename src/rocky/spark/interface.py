@@ -94,6 +94,8 @@ class FailureKind(Enum):
     OUT_OF_MEMORY = "out_of_memory"
     DISK_FULL = "disk_full"
     MISSING_FILE = "missing_file"
+    UNSEEN_FILE = "unseen_file"
+    """One that this machine has, and those that the work is done on have not."""
     CORRUPT_FILE = "corrupt_file"
     PERMISSION = "permission"
     CANCELLED = "cancelled"

@@ -9,13 +9,15 @@ skipped has figures too, and they are not zero.
 
 import threading
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any, Final, NamedTuple, Protocol
 
 from py4j.protocol import Py4JError
 
+from rocky.errors import SparkUnavailable
 from rocky.spark.connection import Connection
+from rocky.spark.executor_watch import ExecutorWatch
 from rocky.spark.hashed_parquet import class_of
 from rocky.spark.interface import Metrics
 
@@ -92,18 +94,21 @@ class TaggedJobs(Protocol):
 
     def cancel(self, tag: str) -> None: ...
 
+    def watched(self, tell: Callable[[SparkUnavailable], None]) -> AbstractContextManager[None]: ...
+
 
 def jobs_of(connection: Connection) -> TaggedJobs:
     """The jobs of a connection's session."""
     if connection.kind == "connect":
         return ConnectJobs(connection.session)
-    return ClassicJobs(connection.session)
+    return ClassicJobs(connection.session, on_cluster=connection.kind == "cluster")
 
 
 class ClassicJobs:
     """Jobs seen through the driver's own JVM: everything its tasks report."""
 
-    def __init__(self, session: Any) -> None:
+    def __init__(self, session: Any, *, on_cluster: bool = False) -> None:
+        self._on_cluster = on_cluster
         self._context = session.sparkContext
         self._jvm: Any = self._context._jvm  # noqa: SLF001 - the status store has no public door
         self._spark: Any = self._context._jsc.sc()  # noqa: SLF001
@@ -157,6 +162,16 @@ class ClassicJobs:
         mark = self._mark(tag)
         self._spark.cancelJobGroupAndFutureJobs(mark)
         self._spark.cancelJobsWithTag(mark)
+
+    @contextmanager
+    def watched(self, tell: Callable[[SparkUnavailable], None]) -> Iterator[None]:
+        """Inside, work that waits for a first executor of a cluster is told of."""
+        watch = ExecutorWatch(self._context, tell) if self._on_cluster else None
+        try:
+            yield
+        finally:
+            if watch is not None:
+                watch.stop()
 
     def _mark(self, tag: str) -> str:
         # Spark keeps tags in one text with commas between them.
@@ -280,6 +295,10 @@ class ConnectJobs:
     def cancel(self, tag: str) -> None:
         """Cancel the tag's queries."""
         self._session.interruptTag(self._mark(tag))
+
+    def watched(self, tell: Callable[[SparkUnavailable], None]) -> AbstractContextManager[None]:  # noqa: ARG002 - of the protocol
+        """A server keeps to itself whether it has executors."""
+        return nullcontext()
 
     def _mark(self, tag: str) -> str:
         return self._prefix + tag.replace(",", ";")

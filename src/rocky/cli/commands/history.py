@@ -85,17 +85,19 @@ def command(
     elif isinstance(report, ExecutionsReport):
         _show_executions(settings, report, since, audit=audit)
     else:
-        _show_runs(settings, report, since, audit=audit)
+        _show_runs(settings, report, since, limit, audit=audit)
     return ExitCode.OK
 
 
 def _show_runs(
-    settings: Settings, report: HistoryReport, since: datetime | None, *, audit: bool
+    settings: Settings, report: HistoryReport, since: datetime | None, limit: int, *, audit: bool
 ) -> None:
     if report.runs and audit:
         write_line(render_audit([audited_run(each.record) for each in report.runs]))
     elif report.runs:
         _show_table(settings, render_runs(report, terminal_width()))
+        if len(report.runs) == limit and not settings.quiet:
+            write_note(f"these are the newest {limit}; `--limit` shows more")
     elif not settings.quiet:
         write_note(_nothing("run", since, "`rocky run` makes the first"))
 

@@ -218,10 +218,10 @@ def _written(model: RecordedModel) -> Facts:
 def _circumstances(record: ProvenanceRecord) -> Facts:
     layout = record.layout
     if layout is not None:
-        how = "canonical" if layout.canonical else "as rows came"
         cut = " of its input" if layout.by_files else " by key" if layout.by_key else ""
-        pieces = f"{counted(layout.pieces, 'piece')}{cut}"
-        yield "layout", f"{how}, in {pieces}"
+        pieces = f"canonical, in {counted(layout.pieces, 'piece')}{cut}"
+        # Spark cuts rows as they come.
+        yield "layout", pieces if layout.canonical else "as rows came"
     if record.base_version is not None:
         yield "from", f"version {record.base_version} of its own table"
     if record.window is not None:

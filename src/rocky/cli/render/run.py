@@ -29,7 +29,7 @@ from rocky.ledger.run_records import BudgetBreach, RunStatus
 from rocky.operations.execution.pipeline_report import PipelineRun
 from rocky.operations.execution.run import Ending, FailedPipeline, SkippedRun, WithheldPipeline
 from rocky.operations.execution.run_report import ModelsRun, count_endings
-from rocky.operations.records.outcome_words import outcome_of
+from rocky.operations.records.outcome_words import AS_BEFORE, is_as_before, outcome_of
 from rocky.plan.steps import HELD
 from rocky.run.engine.protocol import EngineEnd
 from rocky.run.outcomes import RunResult, StepOutcome, is_left_alone
@@ -282,7 +282,8 @@ def _describe_decision(outcome: StepOutcome) -> str:
     execution = outcome.execution
     word = outcome_of(execution)
     if word == "built":
-        return "view" if outcome.step.kind == "inline" else (execution.decision or word)
+        decision = "view" if outcome.step.kind == "inline" else (execution.decision or word)
+        return f"{decision}, {AS_BEFORE}" if is_as_before(execution) else decision
     if execution.reused_from is not None:
         return f"reused from {execution.reused_from}"
     return word

@@ -21,9 +21,7 @@ from rocky.operations.health.health_checks import (
     check_adapters,
     check_cache,
     check_config,
-    check_java,
     check_pipelines,
-    check_spark,
     check_state,
     check_state_rw,
     check_state_schema,
@@ -31,6 +29,7 @@ from rocky.operations.health.health_checks import (
     critical,
 )
 from rocky.operations.health.source_checks import check_sources
+from rocky.operations.health.spark_checks import check_java, check_spark
 from rocky.operations.workspace import Workspace, known_branch, load_workspace, state_path
 from rocky.plan.arguments import Request
 

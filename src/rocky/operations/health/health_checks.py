@@ -8,7 +8,6 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -18,7 +17,6 @@ from rocky.errors import (
     NothingSelected,
     ProjectNotFound,
     RockyError,
-    SparkUnavailable,
     advise_on_write,
 )
 from rocky.ledger import SCHEMA_VERSION, open_history_reader
@@ -28,12 +26,9 @@ from rocky.plan.adapters import pipeline_adapter
 from rocky.project import Project
 from rocky.project.configuration.blocks import Adapter, State
 from rocky.project.configuration.pipelines import LoadPipeline, PipelineSetting, ReplicationPipeline
-from rocky.project.setting_places import placed_settings
 from rocky.project.toml.variables import written
 from rocky.project.user_cache import cache_place, is_writable
 from rocky.project.writable_folder import open_problem, write_problem
-from rocky.spark.java import choose_java
-from rocky.spark.redaction import REDACTION, SPARKS_OWN, uncovered_settings
 from rocky.state.probe import Probe, probe_rw, probe_sync
 from rocky.store.location import locate
 from rocky.store.objects import Objects, open_objects
@@ -89,11 +84,11 @@ class Subject:
         return self.state_path
 
 
-def _healthy(message: str) -> Diagnosis:
+def healthy(message: str) -> Diagnosis:
     return Diagnosis(Health.HEALTHY, message)
 
 
-def _warning(message: str, fix: str) -> Diagnosis:
+def warning(message: str, fix: str) -> Diagnosis:
     return Diagnosis(Health.WARNING, message, fix)
 
 
@@ -109,7 +104,7 @@ def worst_of(found: Sequence[Diagnosis], well: str) -> Diagnosis:
         key=lambda each: -order.index(each.health),
     )
     if not unwell:
-        return _healthy(well)
+        return healthy(well)
     first, more = unwell[0], len(unwell) - 1
     return first._replace(message=f"{first.message} (and {more} more)") if more else first
 
@@ -125,8 +120,8 @@ def check_config(subject: Subject) -> Diagnosis:
         place = f"{project.config_path}:{line}" if line else project.config_path
         return critical(f"{first.message} (`{place}`)", _VALIDATE)
     if errors:
-        return _warning(f"{len(errors)} errors in files of the project", _VALIDATE)
-    return _healthy(f"`{project.config_path}` can be read")
+        return warning(f"{len(errors)} errors in files of the project", _VALIDATE)
+    return healthy(f"`{project.config_path}` can be read")
 
 
 def check_adapters(subject: Subject) -> Diagnosis:
@@ -145,7 +140,7 @@ def check_pipelines(subject: Subject) -> Diagnosis:
     project = subject.require_project()
     pipelines = project.config.pipeline
     if not pipelines:
-        return _warning("no pipeline is set up", "write a `[pipeline.NAME]` into `rocky.toml`")
+        return warning("no pipeline is set up", "write a `[pipeline.NAME]` into `rocky.toml`")
     found = [
         _named(f"pipeline `{name}`", each)
         for name, pipeline in pipelines.items()
@@ -173,7 +168,7 @@ def _check_adapter(project: Project, adapter: Adapter, subject: Subject) -> Diag
         _try_objects(warehouse.objects)
     except RockyError as error:
         return critical(str(error), "look at `warehouse` and `conf` of the adapter")
-    return _healthy(f"`{warehouse.uri}` can be written")
+    return healthy(f"`{warehouse.uri}` can be written")
 
 
 def _check_folder(folder: Path) -> Diagnosis:
@@ -185,7 +180,7 @@ def _check_folder(folder: Path) -> Diagnosis:
         why = (problem.strerror or str(problem)).lower()
         fix = advise_on_write(problem, "make it writable, or name another `warehouse`")
         return critical(f"`{problem.filename}` cannot be written: {why}", fix)
-    return _healthy(f"`{folder}` can be written")
+    return healthy(f"`{folder}` can be written")
 
 
 def _try_objects(objects: Objects) -> None:
@@ -221,7 +216,7 @@ def _check_source(
     if source.kind == "lake" and source.path is not None:
         return _check_place(project, source.path, options)
     # Spark's catalogue and databases are asked by Spark alone, which is not started for this.
-    return _healthy(f"its {source.kind} source is asked when it runs")
+    return healthy(f"its {source.kind} source is asked when it runs")
 
 
 def _check_place(project: Project, place: str, options: dict[str, str]) -> Diagnosis:
@@ -236,91 +231,20 @@ def _check_place(project: Project, place: str, options: dict[str, str]) -> Diagn
     except RockyError as error:
         said = str(error) if written(place) == place else f"`{written(place)}` cannot be listed"
         return critical(said, "look at the source's place and at the credentials")
-    return _healthy(f"`{written(place)}` can be listed")
-
-
-_INSTALL: Final = "install it: `pip install 'rocky-spark[spark]'`"
+    return healthy(f"`{written(place)}` can be listed")
 
 
 def check_cache(subject: Subject) -> Diagnosis:
     """Where the project's cache is. Without one everything works, and each compile is a first."""
     place = cache_place(subject.require_project().root)
     if place.folder is None:
-        return _warning(f"there is no cache: {place.reason}", _CACHE_FIX)
+        return warning(f"there is no cache: {place.reason}", _CACHE_FIX)
     if not is_writable(place):
-        return _warning(f"there is no cache: `{place.folder}` cannot be written", _CACHE_FIX)
-    return _healthy(f"in `{place.folder}`")
+        return warning(f"there is no cache: `{place.folder}` cannot be written", _CACHE_FIX)
+    return healthy(f"in `{place.folder}`")
 
 
-def check_java(subject: Subject) -> Diagnosis:
-    """A Java that Spark can run on, unless Spark runs on a server."""
-    adapters = _adapters_of(subject)
-    if adapters and all(each.remote for each in adapters):
-        return _healthy("not needed: Spark runs on a server")
-    try:
-        java = choose_java(subject.environment)
-    except RockyError as error:
-        said, _, fix = str(error).partition("; ")
-        return critical(said, fix)
-    return _healthy(f"Java {java.full} (`{java.program}`)")
-
-
-def check_spark(subject: Subject) -> Diagnosis:
-    """The Spark that is installed; asked for by name, it is also started."""
-    try:
-        installed = version("pyspark")
-    except PackageNotFoundError:
-        return critical("pyspark is not installed", _INSTALL)
-    adapters = _adapters_of(subject)
-    if not subject.start_spark:
-        said = f"pyspark {installed} is installed; `--check spark` also starts it"
-        return worst_of([_judge_redaction(each, None) for each in adapters if each.remote], said)
-    project = subject.require_project()
-    if not adapters:
-        return _warning("no adapter says where Spark is", "write an `[adapter]` into `rocky.toml`")
-    found = [_start(adapter, project) for adapter in adapters]
-    return worst_of(found, ", ".join(each.message for each in found))
-
-
-def _judge_redaction(adapter: Adapter, pattern: str | None) -> Diagnosis:
-    """Whether a Spark that others have started hides what `[adapter.conf]` sets on its sessions."""
-    shown = uncovered_settings(adapter.conf, pattern)
-    if not shown:
-        return _healthy("no secret is shown")
-    listed = ", ".join(f"`{each}`" for each in shown)
-    asked = "may show" if pattern is None else "shows"
-    return _warning(
-        f"the Spark at `{written(adapter.remote or '')}` was started by others and {asked} the"
-        f" values of {listed} in its event log and on its pages",
-        f"set `{REDACTION}` to a pattern that is found in these names where that Spark is started",
-    )
-
-
-def _start(adapter: Adapter, project: Project) -> Diagnosis:
-    """What a Spark says of itself. Raises AdapterUnusable."""
-    # Here: only who asks for it by name waits for pyspark.
-    from rocky.spark.session import DEFAULT_MASTER, connect_spark  # noqa: PLC0415
-
-    try:
-        with placed_settings(project, adapter):
-            connection = connect_spark(adapter, project.root)
-    except SparkUnavailable as failure:
-        said, *rest = str(failure).splitlines()
-        fix = "; ".join(each.lstrip(" ->=").removeprefix("help: ") for each in rest)
-        return critical(said, fix or "look at `[adapter]` in `rocky.toml`")
-    try:
-        session = connection.session
-        place = written(adapter.remote or adapter.master or DEFAULT_MASTER)
-        if adapter.remote:
-            judged = _judge_redaction(adapter, session.conf.get(REDACTION, SPARKS_OWN))
-            if judged.health is not Health.HEALTHY:
-                return judged
-        return _healthy(f"Spark {session.version} at `{place}` started")
-    finally:
-        connection.close()
-
-
-def _adapters_of(subject: Subject) -> list[Adapter]:
+def adapters_of(subject: Subject) -> list[Adapter]:
     return [] if subject.project is None else list(subject.project.config.adapter.values())
 
 
@@ -333,16 +257,16 @@ def check_state(subject: Subject) -> Diagnosis:
     try:
         reader = open_history_reader(path)
         if reader is None:
-            return _healthy(f"no state yet: `{path}` is made by the first run")
+            return healthy(f"no state yet: `{path}` is made by the first run")
         with reader:
             totals, marks = reader.totals(), reader.watermarks()
         living = living_runs(path)
     except LedgerLocked as locked:
-        return _warning(str(locked), "try again when it has ended")
+        return warning(str(locked), "try again when it has ended")
     said = f"`{path}` has {totals.runs} runs and {len(marks)} watermarks"
     if living:
         said += f"; run `{living[0].run_id}` is running (process {living[0].process})"
-    return _healthy(said)
+    return healthy(said)
 
 
 def check_state_schema(subject: Subject) -> Diagnosis:
@@ -350,7 +274,7 @@ def check_state_schema(subject: Subject) -> Diagnosis:
     path = subject.require_state_path()
     version = find_version(path)
     if version is None:
-        return _healthy(f"no state yet; it will have schema {SCHEMA_VERSION}")
+        return healthy(f"no state yet; it will have schema {SCHEMA_VERSION}")
     if version > SCHEMA_VERSION:
         return critical(
             f"`{path}` has schema {version}, and this Rocky knows up to {SCHEMA_VERSION}",
@@ -358,8 +282,8 @@ def check_state_schema(subject: Subject) -> Diagnosis:
         )
     if version < SCHEMA_VERSION:
         said = f"schema {version}; the next run brings it forward to {SCHEMA_VERSION}"
-        return _healthy(said)
-    return _healthy(f"schema {version}")
+        return healthy(said)
+    return healthy(f"schema {version}")
 
 
 def check_state_sync(subject: Subject) -> Diagnosis:
@@ -382,7 +306,7 @@ def _state_of(subject: Subject) -> State:
 
 def _of_probe(probe: Probe, place: str) -> Diagnosis:
     return (
-        _healthy(probe.message) if probe.passed else critical(probe.message, f"{_BACKEND} {place}")
+        healthy(probe.message) if probe.passed else critical(probe.message, f"{_BACKEND} {place}")
     )
 
 
@@ -395,4 +319,4 @@ def _try_folder(path: Path) -> Diagnosis:
             f"{advise_on_write(failure, 'make it writable')}, or name another file with"
             " `--state-path`",
         )
-    return _healthy(f"`{path.parent}` can be written")
+    return healthy(f"`{path.parent}` can be written")

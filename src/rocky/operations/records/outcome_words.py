@@ -14,6 +14,8 @@ from rocky.ledger.run_records import ModelExecution, ModelStatus
 HELD_BACK: Final = "held back"
 UNCHANGED: Final = "unchanged"
 """A seed that is loaded, or a query that no build reads."""
+AS_BEFORE: Final = "rows as before"
+"""Of a table that was built and written nothing to: it has these rows already."""
 MOVED: Final = {
     "clone": "cloned",
     "promote": "promoted",
@@ -46,6 +48,11 @@ PLANNED: Final = {
 }
 """What a plan foresees, by its decision; `to be seen` is what the rows of an input decide."""
 _SKIPPED: Final = {"resume": "resumed", "hold": "held"}
+
+
+def is_as_before(execution: ModelExecution) -> bool:
+    """Whether a build found the rows that its table has, and wrote nothing."""
+    return outcome_of(execution) == "built" and execution.action == "unchanged"
 
 
 def outcome_of(execution: ModelExecution) -> str:

@@ -158,7 +158,8 @@ class _Unusable(ValueError):
 
 _MASTER: Final = re.compile(
     r"local|local\[\s*([1-9][0-9]*|\*)\s*(,\s*[0-9]+\s*)?\]"
-    r"|local-cluster\[\s*[0-9]+\s*,\s*[0-9]+\s*,\s*[0-9]+\s*\]|spark://.+|yarn|k8s://.+"
+    r"|local-cluster\[\s*[0-9]+\s*,\s*[0-9]+\s*,\s*[0-9]+\s*\]|yarn|k8s://.+"
+    r"|spark://{0}(,{0})*".replace("{0}", r"(\[[0-9A-Fa-f:.]+\]|[^\s,:/\[\]]+):[0-9]{1,5}")
 )
 
 

@@ -47,6 +47,17 @@ _HELP: Final = re.compile(r"\.\s+(?=[A-Z])")
 _WORKERS: Final = re.compile(r"^(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Warning|Exit): ")
 
 
+_OF_FILES: Final = (
+    FailureKind.CORRUPT_FILE,
+    FailureKind.MISSING_FILE,
+    FailureKind.UNSEEN_FILE,
+)
+_UNFIT: Final = "correct the data, or the declared columns: `rocky compile --live` compares them"
+_ELSEWHERE: Final = (
+    "put the files where every machine of the cluster has them, and declare that path"
+)
+
+
 def diagnose_failure(
     failure: Failure, model: ModelFile, origins: Iterable[QueryOrigin], root: Path
 ) -> Diagnostic | None:
@@ -79,7 +90,7 @@ def diagnose_source(
     The record that Spark met is told where it names it, unless columns of the source are
     classified.
     """
-    if failure.kind not in (FailureKind.CORRUPT_FILE, FailureKind.MISSING_FILE):
+    if failure.kind not in _OF_FILES:
         return None
     places = ((_beginning(each, root), each) for each in sources if each.path is not None)
     found = [(place, each) for place, each in places if f"{place}" in failure.trace]
@@ -92,7 +103,8 @@ def diagnose_source(
     cell = find_unfit_cell(failure, source, root)
     record = _RECORD.search(failure.trace)
     notes = (f"the record that was met: `{record['values']}`",) if record is not None else ()
-    if source.classification:
+    unseen = failure.kind is FailureKind.UNSEEN_FILE
+    if source.classification and not unseen:
         said, notes = (
             "a file does not hold what is declared",
             (f"the value is not shown: columns of `{source.name}` are classified",),
@@ -104,11 +116,11 @@ def diagnose_source(
         )
     return Diagnostic(
         Code.LIVE_SOURCE_UNREADABLE,
-        f"source `{source.name}` cannot be read as it is declared: {said}",
+        f"source `{source.name}` cannot be read{'' if unseen else ' as it is declared'}: {said}",
         source.document.span_of(("source", source.index, "path")),
         source.file,
         condition=failure.condition,
-        help="correct the data, or the declared columns: `rocky compile --live` compares them",
+        help=_ELSEWHERE if unseen else _UNFIT,
         notes=notes,
     )
 

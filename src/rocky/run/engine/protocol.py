@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from rocky.diagnostics import Diagnostic
+from rocky.errors import SparkUnavailable
 from rocky.language.datatypes.types import StructField
 from rocky.language.declared_functions import DeclaredFunction
 from rocky.project.models import Imports
@@ -148,6 +149,9 @@ class Jobs(Protocol):
         """Tasks done and tasks known, of the tag's jobs."""
 
     def cancel(self, tag: str) -> None: ...
+
+    def watched(self, tell: Callable[[SparkUnavailable], None]) -> AbstractContextManager[None]:
+        """Inside, work that waits for a first executor of a cluster is told of."""
 
 
 class Catalogue(Protocol):

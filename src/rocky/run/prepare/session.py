@@ -26,11 +26,11 @@ from rocky.project import Project
 from rocky.project.configuration.blocks import Adapter
 from rocky.project.project import require_branch_adapter
 from rocky.project.secrets import Secrets, conf_secrets, text_without_secrets
-from rocky.project.setting_places import placed_settings
+from rocky.project.setting_places import placed_settings, with_places
 from rocky.run.checksums import checksums_of
 from rocky.run.engine.protocol import Engine
 from rocky.run.engine.sources import Sources
-from rocky.run.outcomes import Listener, StartListener
+from rocky.run.outcomes import Listener, StartListener, WaitListener
 from rocky.run.prepare.caller import Caller
 from rocky.run.prepare.checkpoints import RecordedCheckpoints
 from rocky.run.prepare.claims import write_ledger_anchor
@@ -307,6 +307,7 @@ def engine_opener(
                     )
                     started.append(opened.enter_context(engine))
                     _hand_hash_key(project, started[0])
+                    _tell_waits(opened, started[0], project, adapter, caller.listener)
             return started[0]
 
     return open_engine
@@ -331,7 +332,18 @@ def open_announced_engine(
                 open_project_engine(adapter, project.root, spark, project.functions)
             )
             _hand_hash_key(project, engine)
+            _tell_waits(opened, engine, project, adapter, listener)
         yield engine
+
+
+def _tell_waits(
+    opened: ExitStack, engine: Engine, project: Project, adapter: Adapter, listener: object
+) -> None:
+    if isinstance(listener, WaitListener):
+        hears = listener.engine_waiting
+        opened.enter_context(
+            engine.jobs.watched(lambda why: hears(with_places(why, project, adapter)))
+        )
 
 
 @contextmanager
