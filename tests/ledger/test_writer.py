@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from rocky.canonical import record_json
-from rocky.errors import LedgerUnwritable
+from rocky.errors import LedgerUnreadable, LedgerUnwritable
 from rocky.ledger import open_ledger
 from rocky.ledger.run_records import (
     ArtifactRecord,
@@ -173,6 +173,18 @@ def test_threads_share_one_ledger(ledger):
     ledger.finish_run(run_id, RunStatus.SUCCESS, END)
     finished = recorded_run(ledger, run_id)
     assert sorted(names) == sorted(each.model_name for each in finished.models_executed)
+
+
+def test_a_number_that_only_sqlite_can_read_is_a_row_that_cannot_be_used(path, ledger):
+    run_id = ledger.begin_run(a_run())
+    ledger.record_models(run_id, [ModelRecords(a_model("orders"))])
+    with closing(sqlite3.connect(path)) as tampered, tampered:
+        tampered.execute(
+            "UPDATE model_executions SET value = json_set(value, '$.x', json('1e400'))"
+        )
+
+    with pytest.raises(LedgerUnreadable, match="model_executions"):
+        ledger.finish_run(run_id, RunStatus.SUCCESS, END)
 
 
 def test_a_name_that_is_not_utf8_can_be_recorded(ledger):

@@ -116,6 +116,16 @@ def test_what_is_little_is_sent_to_every_task(inputs):
     assert {"raw.t": HANDED, "raw.small": sent, "raw.u": KEPT} == told(sql, found)
 
 
+@pytest.mark.parametrize("kind", ["LEFT SEMI", "SEMI", "LEFT ANTI", "ANTI"])
+def test_not_for_joins_that_only_ask_for_rows_unless_of_little_tables(inputs, kind):
+    sql = f"SELECT t.k FROM raw.t {kind} JOIN raw.u ON t.k = u.k"
+    beside = f"{JOINED} {kind} JOIN raw.{{0}} ON t.k = {{0}}.k"
+
+    assert find(sql, inputs, "t", "u") is None
+    assert find(beside.format("v"), inputs, "t", "u", "v") is None
+    assert find(beside.format("small"), inputs, "t", "u", "small") is not None
+
+
 def test_of_several_columns_that_one_is_taken_that_serves_all_joins(inputs):
     sql = "SELECT t.a FROM raw.t JOIN raw.small ON t.a = small.a JOIN raw.u ON t.k = u.k"
     found = find(sql, inputs, "t", "u", "small")
@@ -132,6 +142,9 @@ ASKED = {
     f"{JOINED} WHERE t.a > 'a'": True,
     f"{JOINED} WHERE u.a > 'a'": False,
     f"{JOINED} WHERE a > 'a'": False,
+    f"{JOINED} WHERE u.st.x > 1": False,
+    f"{JOINED} WHERE t.st.x > 1": True,
+    f"{JOINED} WHERE st.x > 1": False,
     f"SELECT * FROM ({JOINED}) AS r WHERE a > 'a'": False,
 }
 

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from rocky.language.datatypes.text import parse_type
 from rocky.language.datatypes.types import BIGINT, StructField
 from rocky.project import ModelFile
 from rocky.project.configuration.model import Store
@@ -168,6 +169,14 @@ def test_rows_that_a_query_hands_over_are_not_spread_again(tmp_path):
     # As the windows leave them, so that they are hardly sorted again.
     assert ("day", "Id") == found.cluster_by
     assert spread == arrive_by_key(spread, own, COLUMNS, [size, None], ())
+
+
+def test_what_the_result_calls_as_the_query_its_order_and_cannot_be_sorted_is_no_order(tmp_path):
+    own, size = model(tmp_path), 3 * TARGET_FILE_BYTES
+    columns = (StructField("day", parse_type("map<int,int>"), True), *COLUMNS[:1])
+
+    found = arrive_by_key(layout(own, size), own, columns, [size], ("day", "id"))
+    assert ("Id",) == found.cluster_by
 
 
 @pytest.mark.parametrize(

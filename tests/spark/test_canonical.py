@@ -165,6 +165,20 @@ STAYING = {
         "SELECT * FROM raw.rows LEFT ANTI JOIN kept USING (id) LEFT SEMI JOIN names USING (k)"
     ),
     "models/kept_or_not.toml": "[store]\ncanonical = true\n",
+    # Spark makes these joins below what is handed over, and sends what is little by then.
+    "models/not_gone.sql": (
+        "WITH gone AS (SELECT id FROM kept WHERE s = 'TEXT 3') SELECT rows.id, rows.s"
+        " FROM raw.rows LEFT ANTI JOIN gone ON rows.id = gone.id"
+    ),
+    "models/not_gone.toml": "[store]\ncanonical = true\n",
+    "models/chosen.sql": "SELECT rows.id FROM raw.rows LEFT SEMI JOIN again ON rows.id = again.id",
+    "models/chosen.toml": "[store]\ncanonical = true\n",
+    # What the result calls as the key cannot be sorted.
+    "models/mapped.sql": (
+        "SELECT map(1, z.s) AS id, z.k FROM (SELECT r.id, r.k, a.s FROM raw.rows AS r"
+        " JOIN again AS a ON r.id = a.id) AS z"
+    ),
+    "models/mapped.toml": "[store]\ncanonical = true\n",
     "models/one_met.sql": (
         "SELECT r.id, kept.id AS other FROM raw.rows r JOIN kept ON r.k = kept.k WHERE r.k = 7"
     ),
@@ -178,7 +192,7 @@ STAYING = {
 }
 
 
-BY_KEY = {"ranked", "ranked_again", "met", "met_under_names", "kept_or_not"}
+BY_KEY = {"ranked", "ranked_again", "met", "met_under_names", "mapped"}
 SETTINGS = (
     {
         "files.maxPartitionBytes": "4k",

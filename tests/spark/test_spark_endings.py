@@ -225,6 +225,33 @@ def test_a_master_that_says_nothing_and_a_jvm_that_hangs_are_given_up():
     assert ("data_error", "") == (told["data"], said.err)
 
 
+NO_MASTER = """
+import json
+import threading
+from http.server import HTTPServer, SimpleHTTPRequestHandler
+from pathlib import Path
+from rocky.errors import SparkUnavailable
+from rocky.project.configuration.blocks import Adapter
+from rocky.spark import session
+
+page = HTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler)
+threading.Thread(target=page.serve_forever, daemon=True).start()
+master = f"spark://127.0.0.1:{page.server_port}"
+try:
+    session.connect_spark(Adapter(master=master), Path.cwd())
+except SparkUnavailable as failure:
+    print(json.dumps([str(failure).replace(master, "MASTER"), failure.settings, failure.advice]))
+"""
+
+
+@pytest.mark.exhaustive
+def test_what_listens_and_is_no_master_is_told_as_that():
+    message, settings, advice = run_script(NO_MASTER).answer
+
+    assert ("nothing at `MASTER` answers as a Spark master", ["master"]) == (message, settings)
+    assert advice.startswith("check the address: the port is the master's own (7077)")
+
+
 MEMORY = """
 import json
 from pathlib import Path

@@ -79,6 +79,19 @@ def check_master(master: str) -> None:
         raise failures[0]
 
 
+def silent_master(master: str, output: str) -> SparkUnavailable | None:
+    """What to say of a Spark that gave up because what listens there is no master; else None."""
+    # What it raises by then is about something else.
+    if "All masters are unresponsive" not in output:
+        return None
+    return SparkUnavailable(
+        f"nothing at `{master}` answers as a Spark master",
+        settings=("master",),
+        advice="check the address: the port is the master's own (7077), not that of its page",
+        output=output,
+    )
+
+
 def _masters(master: str) -> Iterator[tuple[str, int]]:
     """The hosts and ports of `spark://one:7077,two:7077`; nothing for other kinds of master."""
     if not master.startswith("spark://"):

@@ -40,6 +40,7 @@ from rocky.spark.connection import (
     kind_of,
     open_remote,
     silence_refusals,
+    silent_master,
 )
 from rocky.spark.deadline import DeadlinePassed, within
 from rocky.spark.driver import STARTING, Driver
@@ -228,6 +229,9 @@ def _refusal(
     if watch.expired:
         said = f"Spark did not start on `{master}` in {watch.seconds:g} seconds"
         return start_failure(said, output, asked)
+    silent = silent_master(master, output)
+    if silent is not None:
+        return silent
     said = f"Spark would not start on `{master}`"
     known = classify_failure(failure)
     if jvm is not None and known.kind is FailureKind.CONNECTION_LOST:

@@ -9,10 +9,18 @@ JOINED = {
     "SELECT x.k FROM raw.t AS x LEFT JOIN raw.u y ON (Y.J = x.`K`) WHERE y.b > 1": [
         ("raw.u", "k", "j", "j")
     ],
-    "SELECT k FROM raw.t LEFT SEMI JOIN raw.u USING (k)": [("raw.u", "k", "k", "k")],
-    "SELECT * FROM raw.t t JOIN raw.u u ON t.k = u.k LEFT ANTI JOIN raw.v v ON v.i = t.k": [
+    # Of joins that only ask for rows, Spark makes the first thing, below what is handed over.
+    "SELECT k FROM raw.t LEFT SEMI JOIN raw.u USING (k)": [("raw.u", None, "", "")],
+    "SELECT * FROM raw.t t JOIN raw.u u ON t.k = u.k ANTI JOIN raw.v v ON v.i = t.k": [
         ("raw.u", "k", "k", "k"),
-        ("raw.v", "k", "i", "i"),
+        ("raw.v", None, "", ""),
+    ],
+    # A part of a struct is no column of the table, whatever it is called.
+    "WITH u AS (SELECT st.k, a FROM raw.u) SELECT t.a FROM raw.t AS t JOIN u ON t.k = u.k": [
+        ("u", None, "", "")
+    ],
+    "WITH u AS (SELECT x.k FROM raw.u AS x) SELECT t.a FROM raw.t AS t JOIN u ON t.k = u.k": [
+        ("u", "k", "k", "k")
     ],
     # Under names, as imports are written at the top of a model, and called otherwise there.
     "WITH t AS (SELECT * FROM raw.t WHERE a > 1), u AS (SELECT x.J AS k, b FROM (SELECT * FROM"
@@ -63,6 +71,7 @@ def _text(sql: str, joined) -> str:
             {"k": "i"},
             {"k": "k"},
         ),
+        ("WITH w AS (SELECT st.k FROM t) SELECT w.k FROM w JOIN u ON w.k = u.j", {}, {}),
         ("WITH w AS (SELECT i + 1 AS k FROM t) SELECT w.k FROM w JOIN u ON w.k = u.j", {}, {}),
         ("WITH w AS (SELECT *, 1 AS k FROM t) SELECT w.k FROM w JOIN u ON w.k = u.j", {}, {}),
     ],

@@ -52,6 +52,8 @@ NOT_WINDOWED = [
     f"SELECT * FROM (SELECT *, {RANK} FROM t) AS r WHERE n = 1",
     f"WITH r AS (SELECT *, {RANK} FROM t), s AS (SELECT * FROM r WHERE n = 1) SELECT a FROM s",
     f"SELECT *, {RANK} FROM t QUALIFY n = 1",
+    # A part of a struct is no column of the table.
+    f"WITH t AS (SELECT st.k, a FROM u) SELECT *, {RANK} FROM t",
     f"SELECT *, {RANK} FROM t LIMIT 3",
     f"SELECT DISTINCT a, {RANK} FROM t",
     f"SELECT a, {RANK} FROM t GROUP BY a, k",

@@ -23,11 +23,14 @@ from rocky.language.syntax.select_chains import (
     Names,
     SelectChain,
     chain_below,
+    is_column_of,
     is_plain_star,
     renames_columns,
     select_chain,
 )
 
+_ONLY_ASK: Final = frozenset({"SEMI", "ANTI"})
+"""Joins that only ask whether there are rows. Spark makes them first, below what is handed over."""
 _OVER_ROWS: Final = (exp.AggFunc, exp.Any, exp.Window, exp.WithinGroup, exp.Filter, exp.UDTF)
 
 
@@ -83,7 +86,7 @@ def _find(sql: str) -> JoinQuery | None:
     if any(not _is_of_rows(each) for each in selects):
         return None
     joining = selects[-1]
-    asked = _asked_about(selects)
+    asked = _asked_about(selects, _names_in_from(joining))
     first = _relation(joining.args["from_"].this, names)
     if first is None:
         return None
@@ -119,12 +122,23 @@ def _is_of_rows(select: exp.Select) -> bool:
     )
 
 
-def _asked_about(selects: Sequence[exp.Select]) -> set[str]:
+def _asked_about(selects: Sequence[exp.Select], relations: set[str]) -> set[str]:
     """The relations whose columns a WHERE over the join names; the empty name is any of them."""
     if any(each.args.get("where") for each in selects[:-1]):
         return {""}
     where = selects[-1].args.get("where")
-    return set() if where is None else {each.table.lower() for each in where.find_all(exp.Column)}
+    if where is None:
+        return set()
+    # What is no relation here may be a struct of any of them.
+    names = {each.parts[0].name.lower() for each in where.find_all(exp.Column) if each.table}
+    plain = any(not each.table for each in where.find_all(exp.Column))
+    known = names & relations
+    return known if known == names and not plain else {""} | known
+
+
+def _names_in_from(select: exp.Select) -> set[str]:
+    relations = (select.args["from_"].this, *(each.this for each in select.args["joins"]))
+    return {each.alias_or_name.lower() for each in relations}
 
 
 def _joined(join: exp.Join, driving: str, names: Names) -> JoinedTable | None:
@@ -132,6 +146,8 @@ def _joined(join: exp.Join, driving: str, names: Names) -> JoinedTable | None:
     if found is None or not is_lookup(join):
         return None
     place, below = found
+    if _ONLY_ASK & {str(join.args.get(each) or "").upper() for each in ("kind", "side")}:
+        return JoinedTable(_table_below(below), place)
     columns = _meeting(join, driving, join.this.alias_or_name.lower())
     key = _column_below(below, columns[1]) if columns is not None else None
     if columns is None or key is None:
@@ -181,7 +197,7 @@ def _column_below(below: SelectChain, column: str) -> str | None:
             return None
         found = [each for each in made if each.alias_or_name.lower() == column]
         plain = found[0].unalias() if len(found) == 1 else None
-        if not isinstance(plain, exp.Column) or not isinstance(plain.this, exp.Identifier):
+        if plain is None or not is_column_of(select, plain):
             return None
         column = plain.name.lower()
     return column

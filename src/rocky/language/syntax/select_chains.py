@@ -71,6 +71,16 @@ def renames_columns(tree: exp.Expr) -> bool:
     return any(each.args.get("columns") for each in tree.find_all(exp.TableAlias))
 
 
+def is_column_of(select: exp.Select, node: Any) -> bool:
+    """Whether a node is a column of the relation that a query reads, and no part of a struct."""
+    return (
+        isinstance(node, exp.Column)
+        and isinstance(node.this, exp.Identifier)
+        and not node.args.get("db")
+        and node.table.lower() in ("", select.args["from_"].this.alias_or_name.lower())
+    )
+
+
 def is_plain_star(expressions: list[Any]) -> bool:
     """Whether a query gives all columns as they are."""
     return (

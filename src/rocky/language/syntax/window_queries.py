@@ -20,6 +20,7 @@ from rocky.language.syntax.parser import (
 )
 from rocky.language.syntax.select_chains import (
     has_only,
+    is_column_of,
     is_plain_star,
     renames_columns,
     select_chain,
@@ -152,7 +153,7 @@ def _hands_on(select: exp.Select, keys: tuple[str, ...]) -> bool:
     if any(each.is_star for each in made):
         return False
     names = [each.alias_or_name.lower() for each in made]
-    plain = {each.name.lower() for each in made if isinstance(each, exp.Column)}
+    plain = {each.name.lower() for each in made if is_column_of(select, each)}
     return all(names.count(key) == 1 and key in plain for key in keys)
 
 

@@ -180,6 +180,15 @@ def choose_layout(
     return replace(layout, in_one_task=layout.pieces == 1 and bool(read))
 
 
+_IN_ORDER: Final = frozenset(
+    {
+        *("boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "decimal"),
+        *("string", "char", "varchar", "binary", "date", "timestamp", "timestamp_ntz"),
+    }
+)
+"""Types whose values any rows can be sorted by."""
+
+
 def arrive_by_key(
     layout: Layout,
     model: ModelFile,
@@ -197,7 +206,8 @@ def arrive_by_key(
         return layout
     if not isinstance(model.strategy, _FROM_INPUTS_ALONE):
         return layout
-    given = {column.name.lower() for column in columns}
+    # A name of what is read may be that of something else in the result.
+    given = {each.name.lower() for each in columns if each.type.kind in _IN_ORDER}
     kept = [name for name in dict.fromkeys(order) if name in given]
     first = layout.cluster_by or _spelt(kept, columns)
     pieces = max(2, -(-size // PIECE_BYTES))
