@@ -4,7 +4,7 @@
                          [--sealed FILE|FOLDER|git:REF[:PATH]] [--allowed-signers FILE] [--head HASH]
 
 Prints a line for each finding (`code: where: what it means`) and a summary. Exit code: 0 all agrees, 1 findings, 2 the
-state file or a seal cannot be read. What lies in an object store is not checked, unless `--warehouse` names a local copy of
+state file or a seal cannot be read, or `blake3` is missing. What lies in an object store is not checked, unless `--warehouse` names a local copy of
 it. With seals, ledger and tables must go on from each. Who may seal is in the file named, else in `allowed_signers`: that of
 the same commit for `git:REF` (in the repository of the working folder), that beside STATE.db for files.
 """
@@ -24,7 +24,10 @@ from tempfile import TemporaryDirectory
 from time import time
 from urllib.parse import unquote
 
-from blake3 import blake3
+try:
+    from blake3 import blake3
+except ModuleNotFoundError:
+    sys.exit(print("verify_run.py needs the package `blake3`: pip install blake3", file=sys.stderr) or 2)
 
 CHAIN = "evidence_chain"
 RECORDS = ("run_history", "model_executions", "output_artifacts", "input_index", "input_provenance", "branches", "watermarks",

@@ -19,7 +19,13 @@ TEST = re.compile(r"`(tests/[\w/]+\.py)(?:::(test_\w+))?`")
 EXAMPLE = re.compile(r"^```toml\n(.*?)^```", re.MULTILINE | re.DOTALL)
 JARS = Path(pyspark.__file__).parent / "jars"
 # Families that a page speaks of with a star.
-FAMILIES = {"spark.executor", "spark.hadoop.fs.s3a"}
+FAMILIES = {
+    "spark.driver",
+    "spark.executor",
+    "spark.hadoop.fs",
+    "spark.hadoop.fs.s3a",
+    "spark.sql.shuffle",
+}
 
 
 def known_to_hadoop() -> set[str]:
@@ -32,7 +38,7 @@ def known_to_hadoop() -> set[str]:
 
 def is_spelt_by_spark(name: str) -> bool:
     """Whether Spark's own code declares a setting: the list that Rocky keeps has typed ones only."""
-    for module in ("core", "kubernetes"):
+    for module in ("core", "kubernetes", "connect"):
         (jar,) = JARS.glob(f"spark-{module}_*.jar")
         with zipfile.ZipFile(jar) as opened:
             declared = [each for each in opened.namelist() if "config" in each.lower()]

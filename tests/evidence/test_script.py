@@ -45,6 +45,19 @@ def test_it_runs_by_itself_and_says_what_it_checked(project):
     assert "0 findings in 71 records, 5 tables, 19 files\n" == done.stdout
 
 
+def test_without_the_package_it_needs_it_says_how_to_install_it(project):
+    # `-S`: no installed packages.
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", str(SCRIPT), str(project.state)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (2, "") == (done.returncode, done.stdout)
+    assert "verify_run.py needs the package `blake3`: pip install blake3\n" == done.stderr
+
+
 def test_it_leaves_no_file_behind(project):
     assert 0 == main([str(project.state)])
     assert project.is_untouched()

@@ -1,6 +1,7 @@
 """`make demo` is run, and what it and the tutorial show is what comes out."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,11 @@ pytestmark = pytest.mark.spark
 
 TUTORIAL = ROOT / "docs/tutorial/first-project.md"
 RUN = re.compile(r"(?<=<!-- run -->\n).*?(?=<!-- end of run -->)", re.DOTALL)
+PLAN = re.compile(r"(?<=<!-- plan -->\n).*?(?=<!-- end of plan -->)", re.DOTALL)
 # What differs from run to run: ids, times, sizes, prices, and the widths they give to columns.
-VARIES = re.compile(r"run-\d{8}-\d{6}-\d{3}|[<\d][\d.,: -]*(?:ms|min|s|h|kB|MB|B|USD)?\b|  +")
+VARIES = re.compile(
+    r"run-\d{8}-\d{6}-\d{3}|\b[0-9a-f]{12,}\b|[<\d][\d.,: -]*(?:ms|min|s|h|kB|MB|B|USD)?\b|  +"
+)
 
 
 def masked(text: str) -> list[str]:
@@ -37,6 +41,19 @@ def test_the_run_in_the_tutorial_is_what_happens(demo, bless):
     happened = "\n".join([first, *(line.rstrip() for line in table), rest])
     if bless:
         TUTORIAL.write_text(RUN.sub(lambda _: f"```console\n{happened}```\n", page))
+        block = happened
+
+    assert masked(happened) == masked(block)
+
+
+def test_the_plan_in_the_tutorial_is_what_happens(demo, tmp_path, bless):
+    _, project = demo
+    copy = shutil.copytree(project, tmp_path / "demo")
+    page = TUTORIAL.read_text()
+    (block,) = BLOCK.findall("".join(PLAN.findall(page)))
+    happened, _ = replay(block, copy)
+    if bless:
+        TUTORIAL.write_text(PLAN.sub(lambda _: f"```console\n{happened}```\n", page))
         block = happened
 
     assert masked(happened) == masked(block)

@@ -42,7 +42,7 @@ REPORTS: Final = {"verify": VerifyReport}
     "--since",
     metavar="RUN|SEAL|DATE",
     help="Leave out what was recorded before: after a run, a seal by its name, the newest (`seal`)"
-    " or from a date, time or age (7d) on.",
+    " or from a date, time or age (7d) on. `seal` and names of seals need `--sealed`.",
 )
 @click.option("--head", metavar="HASH", help="Also that the chain of records has this entry.")
 @click.pass_obj
