@@ -217,12 +217,13 @@
     ];
   }
 
-  // What of a model was not the same in two runs, by the hashes that both recorded.
+  // What of a model was not the same in two runs, by the hashes that both recorded. The text that
+  // Spark got has hints, too, so it changes with the size of what is read.
   function differences(one, other) {
     const both = (name) => one?.[name] && other?.[name];
     const changed = (name) => both(name) && one[name] !== other[name];
     if (!both("sql_hash") && !both("input_hash")) return "";
-    const found = [changed("sql_hash") ? "code" : changed("skip_hash") && "settings", !changed("skip_hash") && changed("input_hash") && "inputs", changed("env_hash") && "environment"].filter(Boolean);
+    const found = [changed("skip_hash") ? (changed("sql_hash") ? "code" : "settings") : changed("sql_hash") && "text for Spark", !changed("skip_hash") && changed("input_hash") && "inputs", changed("env_hash") && "environment"].filter(Boolean);
     return found.length ? h("b", {}, found.join(", ")) : "nothing";
   }
 
