@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cache
+from math import isfinite
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Final, NewType, Self, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -226,10 +227,21 @@ def range_below(first: str) -> tuple[str, str]:
     return key_of(first, ""), key_of(first) + _AFTER_SEPARATOR
 
 
+def _finite(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError(f"{text} is not a number that can be written down again")
+    return number
+
+
+# SQLite takes numbers for JSON that are beyond a float.
+_FINITE: Final = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
+
+
 def load_json(path: Path, table: str, key: str, value: Any) -> dict[str, Any]:
     """The JSON object in a row. Raises LedgerUnreadable."""
     try:
-        document = json.loads(value)
+        document = _FINITE.decode(value)
     except (TypeError, ValueError, RecursionError) as wrong:
         raise unusable_row(path, table, key, wrong) from wrong
     if not isinstance(document, dict):

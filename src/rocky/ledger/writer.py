@@ -29,7 +29,6 @@ from rocky.ledger.record import (
     key_of,
     load_json,
     run_id_at,
-    unusable_row,
 )
 from rocky.ledger.run_records import (
     DIED,
@@ -303,11 +302,7 @@ class Ledger(LedgerFile):
         found = []
         for key, value in iterate_below(self._connection, "model_executions", run_id):
             document = load_json(self.path, "model_executions", key, value)
-            try:
-                found.append((*began_by(document), record_json(document)))
-            except ValueError as wrong:
-                # SQLite takes numbers for JSON that nobody can write down again.
-                raise unusable_row(self.path, "model_executions", key, wrong) from wrong
+            found.append((*began_by(document), record_json(document)))
         found.sort()
         return (text for *_, text in found)
 
