@@ -101,8 +101,10 @@ def test_where_executors_cannot_load_what_is_sent_this_machine_does_the_work_and
     assert [["A", "B"]] * 2 == answers
     assert [
         "Spark's executors cannot hash files (No module named 'a_library_of_another_machine'): this"
-        " machine reads and hashes every file that they write; give them the Python that Rocky runs"
-        " on, with `blake3` and `obstore`"
+        " machine reads and hashes every file that they write; give them a Python"
+        f" {sys.version_info.major}.{sys.version_info.minor}, which `spark.pyspark.python` in"
+        " `[adapter.conf]` names, and where they are machines of another kind `blake3` and"
+        " `obstore` for it"
     ] == executors.notes
 
 
