@@ -10,7 +10,6 @@ ours that is not what its name says is refused before it is read.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Final, Literal, get_args
@@ -35,6 +34,8 @@ from rocky.store.warehouse import Table, Warehouse, open_warehouse
 
 _READERS: Final = 16
 """Logs read at once: on an object store each takes a few round trips."""
+_READERS_OF_FOLDERS: Final = 2
+"""The same of a folder, which may be another machine's: threads cost more than a disk's answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ class Pins:
 
 def load_snapshots(tables: Iterable[Table]) -> list[Snapshot | None]:
     """The newest snapshots of some tables; None for one that does not exist."""
-    return _in_threads([table.snapshot for table in tables])
+    return _in_threads(list(tables), Table.snapshot)
 
 
 def warm_up(tables: Iterable[Table]) -> list[Snapshot | None]:
@@ -86,14 +87,27 @@ def warm_up(tables: Iterable[Table]) -> list[Snapshot | None]:
             # Whoever asks for the table is told, and only what needs it fails.
             return None
 
-    return _in_threads([partial(look, table) for table in tables])
+    return _in_threads(list(tables), look)
 
 
-def _in_threads(loads: list[Callable[[], Snapshot | None]]) -> list[Snapshot | None]:
-    if len(loads) <= 1:
-        return [load() for load in loads]
-    with ThreadPoolExecutor(min(_READERS, len(loads)), thread_name_prefix="rocky-pin") as pool:
-        return list(pool.map(lambda load: load(), loads))
+def _in_threads(
+    tables: Sequence[Table], load: Callable[[Table], Snapshot | None]
+) -> list[Snapshot | None]:
+    found: list[Snapshot | None] = [None] * len(tables)
+    is_remote = any(each.objects.location.folder is None for each in tables)
+    threads = max(1, min(_READERS if is_remote else _READERS_OF_FOLDERS, len(tables)))
+
+    def load_some(first: int) -> None:
+        # Tables are not handed over one by one, which costs as much as a look at one.
+        for place in range(first, len(tables), threads):
+            found[place] = load(tables[place])
+
+    if threads == 1:
+        load_some(0)
+        return found
+    with ThreadPoolExecutor(threads, thread_name_prefix="rocky-pin") as pool:
+        list(pool.map(load_some, range(threads)))
+    return found
 
 
 def pin_inputs(plan: RunPlan, warehouse: Warehouse) -> dict[str, PinnedTable]:
