@@ -241,6 +241,13 @@ def test_what_was_decided_is_visible_for_each_execution(rocky, past):
     assert " held back " in held
 
 
+def test_a_list_that_ends_at_its_limit_says_so(rocky, past):
+    said = "at most {} are shown, the newest first; `--limit` changes that"
+
+    assert said.format(1) in rocky("history", "--limit", "1", "-o", "table").err
+    assert "are shown" not in rocky("history", "--limit", "99", "-o", "table").err
+
+
 def test_the_document_of_a_reused_model_says_from_where_and_why(rocky, past):
     record_reuse(past)
     answer = rocky("history", "--model", "fct_revenue")

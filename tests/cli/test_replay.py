@@ -76,6 +76,19 @@ def test_the_text_names_every_hash_input_and_file(shop, rocky):
         assert word in answer.out
 
 
+def test_pieces_are_told_of_canonical_tables_alone(shop, rocky):
+    shop.write("models/by_country.toml", "[store]\ncanonical = false\n")
+    shop.run()
+    told = [
+        rocky("replay", "-o", "table", "--model", name).out for name in ("by_country", "report")
+    ]
+    layouts = [
+        line.split(maxsplit=1)[1] for out in told for line in out.splitlines() if "layout " in line
+    ]
+
+    assert ["as rows came", "canonical, in 1 piece"] == layouts
+
+
 def test_a_run_is_shown_where_there_is_no_project(shop, rocky, tmp_path):
     run = shop.run()
     state = tmp_path / ".rocky-state.db"

@@ -51,6 +51,22 @@ def test_what_reads_a_failed_model_is_held_back_in_every_text_and_skipped_in_jso
     }
 
 
+def test_a_build_that_found_the_rows_of_its_table_says_so(rocky, shop):
+    shop.write("models/kept.sql", "SELECT label, n FROM by_country")
+    shop.write("models/kept.toml", '[strategy]\ntype = "merge"\nunique_key = ["label"]\n')
+    first = rocky("run", "-o", "table")
+    again = rocky("run", "kept", "--fresh", "-o", "table")
+    rows = [
+        line
+        for each in (first, again)
+        for line in each.out.splitlines()
+        if line.split()[:1] == ["kept"]
+    ]
+
+    assert [False, True] == ["rows as before" in row for row in rows]
+    assert [False, True] == ["  rows as before" in each.err for each in (first, again)]
+
+
 @pytest.mark.slow
 def test_what_an_unfinished_run_had_built_is_resumed(shop):
     shop.write("models/report.sql", "SELECT CAST('x' AS BIGINT) + max(n) AS most FROM by_country")

@@ -97,7 +97,7 @@ def _show_runs(
     elif report.runs:
         _show_table(settings, render_runs(report, terminal_width()))
         if len(report.runs) == limit and not settings.quiet:
-            write_note(f"these are the newest {limit}; `--limit` shows more")
+            write_note(f"at most {limit} are shown, the newest first; `--limit` changes that")
     elif not settings.quiet:
         write_note(_nothing("run", since, "`rocky run` makes the first"))
 

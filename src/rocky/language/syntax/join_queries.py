@@ -129,11 +129,11 @@ def _asked_about(selects: Sequence[exp.Select], relations: set[str]) -> set[str]
     where = selects[-1].args.get("where")
     if where is None:
         return set()
+    firsts = {
+        each.parts[0].name.lower() if each.table else "" for each in where.find_all(exp.Column)
+    }
     # What is no relation here may be a struct of any of them.
-    names = {each.parts[0].name.lower() for each in where.find_all(exp.Column) if each.table}
-    plain = any(not each.table for each in where.find_all(exp.Column))
-    known = names & relations
-    return known if known == names and not plain else {""} | known
+    return {each if each in relations else "" for each in firsts}
 
 
 def _names_in_from(select: exp.Select) -> set[str]:
